@@ -7,6 +7,7 @@ import (
 
 	"leasehold/coordinator/actions"
 	"leasehold/models"
+	"leasehold/shared/api/types"
 	"leasehold/shared/protocol/task"
 )
 
@@ -64,9 +65,17 @@ func paused(a actions.Action) models.Attention {
 	return i
 }
 
-// noWorker is the item of an action that no live worker serves. Nothing at the coordinator can start one.
+// noWorker is the item of an action that no live worker serves. Nothing at the coordinator can start one, so the remedy
+// cancels the tasks.
 func noWorker(a actions.Action) models.Attention {
-	n := unstarted(a)
+	n, state := unstarted(a), task.Waiting
+	if a.Counts[state] == 0 {
+		state = task.StatePaused
+	}
+	cancels := a.Counts[state]
+	cancel := with(remedy("Cancel "+count(cancels, "task"), "cancelSelected"),
+		types.Bulk{Action: a.Action, State: string(state), Count: cancels, Reason: "no worker serves " + name(a.Action)})
+	cancel.Count = cancels
 	start := "leasehold worker --exec " + word(a.Action+"=PROGRAM")
 	if _, ours := models.ActionNamed(a.Action); ours {
 		start = "leasehold worker --actions " + word(a.Action)
@@ -75,7 +84,7 @@ func noWorker(a actions.Action) models.Attention {
 		Cause: models.CauseNoWorker, Severity: models.StopsWork, About: a.Action, Count: n, Example: a.Oldest,
 		Text:    fmt.Sprintf("No worker serves %s, and %s wait%s", name(a.Action), count(n, "task"), verb(n)),
 		Command: start,
-		Remedy:  seen(),
+		Remedy:  lasting(cancel),
 	}
 	if !a.OldestSince.IsZero() {
 		i.Detail = "The oldest waits since " + clock(a.OldestSince) + "."

@@ -27,6 +27,11 @@ func TestTasksWithoutAWorkerStopWorkUntilOneComes(t *testing.T) {
 		require.Equal(f, i.ID, again.ID)
 		require.WithinDuration(f, began, again.Since, 2*time.Second, "the item is as old as its cause")
 
+		require.Equal(f, "cancelSelected", again.Remedy.Operation)
+		require.True(f, again.Remedy.Lasting)
+		require.Equal(f, int64(3), again.Remedy.Count)
+		require.JSONEq(f, `{"action":"transcode","state":"waiting","count":3,"reason":"no worker serves transcode"}`, string(again.Remedy.Body))
+
 		f.worker("transcode", 1)
 		require.Empty(f, f.items(models.CauseNoWorker))
 	})
@@ -70,8 +75,7 @@ func TestADismissedItemComesBackWhenItsCountGrows(t *testing.T) {
 	inBubble(t, nil, func(f *fixture) {
 		f.create("transcode", 1)
 		i := f.only(models.CauseNoWorker)
-		require.Equal(f, "dismissAttention", i.Remedy.Operation)
-		require.NoError(f, f.c.Watcher().Dismiss(i.Remedy.Params["item"]))
+		require.NoError(f, f.c.Watcher().Dismiss(i.ID))
 		require.Empty(f, f.items(models.CauseNoWorker))
 		require.ErrorContains(f, f.c.Watcher().Dismiss(i.ID), "not found")
 		f.create("transcode", 1)

@@ -42,8 +42,9 @@ func inBubble(t *testing.T, change func(*coordinator.Config), test func(f *fixtu
 		defer func() { require.NoError(t, db.Close()) }()
 		config := coordinator.Config{
 			Journal: &journal.Memory{}, Catalog: db.Catalog, Visits: db.Visits, Visit: visit.Policy{Timeout: time.Hour},
-			Work: work.Policy{LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute, Task: task.Policy{MaxAttempts: 1, Backoff: time.Second}},
-			Log:  slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Work:      work.Policy{LeaseTTL: time.Hour, QueueTTL: 30 * time.Minute, Ingest: time.Minute, Task: task.Policy{MaxAttempts: 1, Backoff: time.Second}},
+			Attention: attention.Config{Health: db.Health, Catalog: db.Catalog, Visits: db.Visits},
+			Log:       slog.New(slog.NewTextHandler(io.Discard, nil)),
 		}
 		if change != nil {
 			change(&config)

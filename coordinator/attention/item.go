@@ -103,7 +103,7 @@ func remedy(label, operation string, params ...string) *models.Remedy {
 
 // with returns r with a body.
 func with(r *models.Remedy, body any) *models.Remedy {
-	r.Body, _ = json.Marshal(body) // bodies are maps of texts
+	r.Body, _ = json.Marshal(body) // bodies are plain structs
 	return r
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/protocol/schedule"
 )
@@ -30,7 +31,7 @@ func (w *Watcher) visits(ctx context.Context, now time.Time) (items []models.Att
 			Text:    fmt.Sprintf("%s rests until %s, and %s wait%s", name(h.Host), clock(h.Until), count(n, "origin"), verb(n)),
 			Detail:  "It asked for that (Retry-After).",
 			Command: "leasehold origin save-now --force " + word(h.Example),
-			Remedy:  with(remedy("Try "+name(h.Host)+" now", "steerOrigin", "origin", h.Example), map[string]string{"action": "force-now"}),
+			Remedy:  with(remedy("Try "+name(h.Host)+" now", "steerOrigin", "origin", h.Example), types.Steering{Action: types.ForceNow}),
 		}
 		if h.Failures > 0 {
 			i.Detail = fmt.Sprintf("%s in a row could not connect.", count(int64(h.Failures), "visit"))
@@ -48,7 +49,7 @@ func (w *Watcher) visits(ctx context.Context, now time.Time) (items []models.Att
 			Text:    fmt.Sprintf("%s not visited any more: %s", count(n, "origin"), map[string]string{"failures": "too many visits failed", "gone": "their servers answered that they are gone"}[d.Reason]),
 			Detail:  "Such as " + name(d.URI),
 			Command: "leasehold origin enable " + word(d.ID),
-			Remedy:  with(remedy("Enable "+name(d.URI), "steerOrigin", "origin", d.ID), map[string]string{"action": "enable"}),
+			Remedy:  with(remedy("Enable "+name(d.URI), "steerOrigin", "origin", d.ID), types.Steering{Action: types.Enable}),
 		})
 	}
 	return items, nil
@@ -69,12 +70,10 @@ func (w *Watcher) recordings(ctx context.Context, _ time.Time) ([]models.Attenti
 	if err != nil {
 		return nil, err
 	}
-	var clips, episodes, lastingClips []catalog.Problem
+	var clips, episodes []catalog.Problem
 	for _, p := range list {
 		switch {
-		case p.EpisodeID == "" && p.ClipID != "" && p.RetryAt.IsZero():
-			lastingClips = append(lastingClips, p)
-			clips = append(clips, p)
+		case p.Harmless:
 		case p.EpisodeID == "" && p.ClipID != "":
 			clips = append(clips, p)
 		case p.EpisodeID != "" && !p.RetryAt.IsZero():
@@ -85,14 +84,14 @@ func (w *Watcher) recordings(ctx context.Context, _ time.Time) ([]models.Attenti
 	if len(clips) > 0 {
 		p, n := clips[0], int64(len(clips))
 		i := recordingsItem(models.CauseBadClips, "clip", n, p, p.ClipID, cmp.Or(p.ClipTitle, p.ClipID))
-		i.Remedy = with(remedy("Try again", "retryProblems"), map[string]any{"clip": p.ClipID, "lasting": len(lastingClips) > 0})
-		i.Command = "leasehold clip retry " + word(p.ClipID)
+		i.Remedy = with(remedy("Try "+name(cmp.Or(p.ClipTitle, p.ClipID))+" again", "retryProblems"), types.Retry{Clip: p.ClipID, Lasting: p.RetryAt.IsZero()})
+		i.Command = "leasehold clips retry " + word(p.ClipID)
 		items = append(items, i)
 	}
 	if len(episodes) > 0 {
 		p, n := episodes[0], int64(len(episodes))
 		i := recordingsItem(models.CauseEpisodes, "episode", n, p, p.EpisodeID, cmp.Or(p.EpisodeTitle, p.EpisodeID))
-		i.Remedy = with(remedy("Try all again", "retryProblems"), map[string]any{})
+		i.Remedy = with(remedy("Try all again", "retryProblems"), types.Retry{})
 		i.Command = "leasehold episode retry --problems"
 		items = append(items, i)
 	}

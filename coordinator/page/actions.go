@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"leasehold/models"
 	"leasehold/shared/api/types"
 )
 
@@ -17,23 +16,8 @@ const (
 	maxSummed  = 1_000 // that are read for the sums
 )
 
-// figures are those of one action, as GET /actions has them.
-type figures struct {
-	Action          string           `json:"action"`
-	Paused          bool             `json:"paused"`
-	Since           time.Time        `json:"since"`
-	PausedBy        string           `json:"paused_by"`
-	Why             string           `json:"why"`
-	Tasks           map[string]int64 `json:"tasks"`
-	Workers         int64            `json:"workers"`
-	Slots           int64            `json:"slots"`
-	SlotsInUse      int64            `json:"slots_in_use"`
-	OldestClaimable *models.Seconds  `json:"oldest_claimable"`
-	EndedPerMinute  int64            `json:"ended_per_minute"`
-	FailedPerMinute int64            `json:"failed_per_minute"`
-	Median          *models.Seconds  `json:"median"`
-	P95             *models.Seconds  `json:"p95"`
-}
+// figures are those of one action. The name leaves .Action to the name of the action.
+type figures = types.Action
 
 // actionRow is an action of the overview.
 type actionRow struct {
@@ -58,7 +42,7 @@ type actionsTable struct {
 // readActions reads the figures of the actions; nil if this coordinator computes none. Those with the most waiting tasks
 // are shown.
 func (v *visit) readActions() (*actionsTable, error) {
-	var all types.Page[figures]
+	var all types.Page[types.Action]
 	there, err := v.getOptional(v.Context(), path("actions"), url.Values{"limit": {strconv.Itoa(maxSummed)}}, &all)
 	if !there || err != nil {
 		return nil, err

@@ -13,6 +13,7 @@ import (
 
 	"leasehold/coordinator/page"
 	"leasehold/models"
+	"leasehold/shared/api/types"
 )
 
 // answers are answers of the API in place of the coordinator's, by method and path, and what was sent there.
@@ -22,9 +23,12 @@ type answers struct {
 }
 
 // newFixtureWithAnswers returns a fixture whose page gets some answers from a test.
-func newFixtureWithAnswers(t *testing.T, of map[string]any) (*fixture, *answers) {
+func newFixtureWithAnswers(t *testing.T, of map[string]any, with ...func(*page.Config)) (*fixture, *answers) {
 	a := &answers{of: of}
 	h := newFixtureWith(t, func(c *page.Config) {
+		for _, change := range with {
+			change(c)
+		}
 		coordinator := c.API
 		c.API = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			route := r.Method + " " + strings.TrimPrefix(r.URL.Path, "/api/v1")
@@ -46,10 +50,10 @@ func TestTheOverviewBeginsWithWhatNeedsAttentionAndFixesIt(t *testing.T) {
 	items := []models.Attention{
 		{ID: "a1", Cause: models.CauseNoWorker, Severity: models.StopsWork, About: "transcode", Text: "No worker serves <b>transcode</b>", Detail: "214 tasks wait.", Since: time.Now().Add(-time.Hour), Count: 214, Command: "leasehold worker --actions transcode"},
 		{ID: "a2", Cause: models.CausePaused, Severity: models.Degrades, About: "mail", Text: "mail is paused", Since: time.Now(), Count: 3, Command: "leasehold task resume mail", Remedy: &models.Remedy{Label: "Resume", Operation: "resumeAction", Request: "POST /api/v1/actions/mail/resume"}},
-		{ID: "a3", Cause: models.CauseDead, Severity: models.Degrades, About: "resize", Text: "70 dead letters", Since: time.Now(), Count: 70, Command: "x", Remedy: &models.Remedy{Label: "Requeue 70", Operation: "requeueDead", Count: 70, Body: json.RawMessage(`{"count":70}`), Request: "POST /api/v1/bulk/requeue"}},
+		{ID: "a3", Cause: models.CauseDead, Severity: models.Degrades, About: "resize", Text: "70 dead letters", Since: time.Now(), Count: 70, Command: "x", Remedy: &models.Remedy{Label: "Requeue 70", Operation: "requeueSelected", Count: 70, Body: json.RawMessage(`{"action":"resize","text":"disk full","count":70}`), Request: "POST /api/v1/bulk/requeue"}},
 	}
 	h, a := newFixtureWithAnswers(t, map[string]any{
-		"GET /attention": models.AttentionReport{At: time.Now(), Items: items}, "POST /actions/mail/resume": map[string]any{}, "POST /bulk/requeue": map[string]any{},
+		"GET /attention": models.AttentionReport{At: time.Now(), Items: items}, "POST /actions/mail/resume": map[string]any{}, "POST /bulk/requeue": types.BulkResult{},
 		"GET /actions": map[string]any{"total": 2, "items": []any{
 			map[string]any{"action": "mail", "paused": true, "paused_by": "anna", "tasks": map[string]int{"paused": 1903}, "workers": 1, "slots": 4, "median": .021, "p95": .06},
 			map[string]any{"action": "transcode", "tasks": map[string]int{"waiting": 214, "dead": 2}, "oldest_claimable": 2460, "ended_per_minute": 332, "failed_per_minute": 4},
@@ -68,8 +72,8 @@ func TestTheOverviewBeginsWithWhatNeedsAttentionAndFixesIt(t *testing.T) {
 	w := h.post("", "do", "remedy", "of", "a3", "count", "69")
 	require.Equal(t, http.StatusConflict, w.Code)
 	require.Contains(t, w.Body.String(), "There are 70 now, and you saw 69")
-	require.Equal(t, http.StatusSeeOther, h.post("", "do", "remedy", "of", "a3", "count", "70").Code)
-	require.Contains(t, a.sent, `POST /bulk/requeue? {"count":70}`)
+	require.Equal(t, http.StatusOK, h.post("", "do", "remedy", "of", "a3", "count", "70").Code)
+	require.Contains(t, a.sent, `POST /bulk/requeue? {"action":"resize","text":"disk full","count":70}`)
 	require.Equal(t, http.StatusConflict, h.post("", "do", "remedy", "of", "gone").Code)
 	require.Equal(t, http.StatusConflict, h.post("", "do", "remedy", "of", "a1").Code)
 
@@ -91,11 +95,13 @@ func TestAllSelectedTasksAreChangedWithTheNumberThatThePersonSaw(t *testing.T) {
 	for _, want := range []string{"2 tasks were queued again", "t3", "&lt;script&gt;"} {
 		require.Contains(t, w.Body.String(), want)
 	}
-	require.Contains(t, a.sent, `POST /bulk/requeue? {"action":"resize","before":"2026-11-29T08:00:00.5Z","count":70,"older":60}`)
+	require.Contains(t, a.sent, `POST /bulk/requeue? {"action":"resize","older":60,"before":"2026-11-29T08:00:00.5Z","count":70}`)
 	require.Equal(t, http.StatusOK, h.post("", "do", "bulk", "verb", "cancel", "state", "waiting", "count", "1", "reason", "late").Code)
-	require.Contains(t, a.sent, `POST /bulk/cancel? {"count":1,"reason":"late","state":"waiting"}`)
+	require.Contains(t, a.sent, `POST /bulk/cancel? {"state":"waiting","count":1,"reason":"late"}`)
 	for _, query := range []string{"verb=requeue", "verb=cancel&state=dead", "verb=cancel&state=resolved", "verb=drop", ""} {
 		require.Equal(t, http.StatusBadRequest, h.get("/bulk?"+query).Code, query)
 	}
 	require.Equal(t, http.StatusBadRequest, h.post("", "do", "bulk", "verb", "cancel", "count", "many").Code)
+	require.Equal(t, http.StatusBadRequest, h.post("", "do", "bulk", "verb", "cancel", "count", "1", "older", "old").Code)
+	require.Equal(t, http.StatusBadRequest, h.post("", "do", "bulk", "verb", "cancel", "count", "1", "before", "now").Code)
 }

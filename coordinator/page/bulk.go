@@ -3,12 +3,16 @@ package page
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/api/types"
 )
 
 // bulkTime is how long one form changes tasks; the rest needs another one.
@@ -47,18 +51,13 @@ type selection struct {
 	Verb   bulkVerb
 	Filter [][2]string // name and value
 	Count  int64
-	At     string // as the API gave it
+	At     string // in RFC 3339; empty: not counted by the page
 	Cursor string // where the next request goes on
 	Back   string // address of the list
 
 	Done    int // tasks that were changed, of all requests so far
-	Refused []refusedTask
+	Refused []types.BulkError
 	More    int // refused ones that are not in Refused
-}
-
-type refusedTask struct {
-	Task   string `json:"task"`
-	Detail string `json:"detail"`
 }
 
 // maxRefused is how many tasks that were refused are named.
@@ -86,12 +85,9 @@ func readBulk(v *visit) (any, error) {
 	var query url.Values
 	s.Filter, query = filterOf(v.param)
 	s.Back = v.page.link("/tasks") + "?" + query.Encode()
-	var counted struct {
-		Count int64  `json:"count"`
-		At    string `json:"at"`
-	}
+	var counted types.TaskCount
 	err = v.get(v.Context(), path("bulk", "count"), query, &counted)
-	s.Count, s.At = counted.Count, counted.At
+	s.Count, s.At = counted.Count, counted.At.Format(time.RFC3339Nano)
 	v.title = verb.Label
 	return s, err
 }
@@ -99,10 +95,18 @@ func readBulk(v *visit) (any, error) {
 // actBulk changes what a form selects, as far as bulkTime suffices, and shows what it did.
 func (p *Page) actBulk(w http.ResponseWriter, r *http.Request) {
 	v := p.newVisit(r)
-	s, err := v.changeSelected()
+	s, err := v.selectionOfForm()
+	p.showChanged(w, v, s, err)
+}
+
+// showChanged changes what s selects, unless err is why there is no selection, and shows what it did.
+func (p *Page) showChanged(w http.ResponseWriter, v *visit, s selection, err error) {
+	if err == nil {
+		err = v.changeSelected(&s)
+	}
 	p.cache.forget()
 	if err != nil {
-		p.fail(w, r, "Tasks", err)
+		p.fail(w, v.Request, "Tasks", err)
 		return
 	}
 	var b bytes.Buffer
@@ -110,14 +114,14 @@ func (p *Page) actBulk(w http.ResponseWriter, r *http.Request) {
 		*visit
 		View selection
 	}{v, s}); err != nil {
-		p.fail(w, r, "Tasks", err)
+		p.fail(w, v.Request, "Tasks", err)
 		return
 	}
-	p.writePage(w, r, http.StatusOK, "Tasks", rendered{title: s.Verb.Label, html: models.Redact(b.String())})
+	p.writePage(w, v.Request, http.StatusOK, "Tasks", rendered{title: s.Verb.Label, html: models.Redact(b.String())})
 }
 
-// changeSelected sends the requests of a bulk. The first one has the count that the visitor saw.
-func (v *visit) changeSelected() (s selection, err error) {
+// selectionOfForm returns the selection of a form, with the count that the visitor saw.
+func (v *visit) selectionOfForm() (s selection, err error) {
 	if s.Verb, err = bulkVerbOf(v.PostFormValue("verb"), v.PostFormValue("state")); err != nil {
 		return s, err
 	}
@@ -128,17 +132,42 @@ func (v *visit) changeSelected() (s selection, err error) {
 	s.Filter, query = filterOf(v.PostFormValue)
 	s.Back, s.At, s.Cursor = v.page.link("/tasks")+"?"+query.Encode(), v.PostFormValue("before"), v.PostFormValue("cursor")
 	s.Done, _ = strconv.Atoi(v.PostFormValue("done")) // of earlier forms, if there were any
+	return s, nil
+}
+
+// selectionOfRemedy returns the selection of a remedy that is a bulk; ok is false if it is another one.
+func (v *visit) selectionOfRemedy(r models.Remedy) (s selection, ok bool, err error) {
+	at := slices.IndexFunc(bulkVerbs, func(b bulkVerb) bool { return b.operation == r.Operation })
+	if at < 0 {
+		return s, false, nil
+	}
+	var body types.Bulk
+	if err := json.Unmarshal(r.Body, &body); err != nil {
+		return s, true, fmt.Errorf("remedy %s: %w", r.Operation, err)
+	}
+	s.Verb, s.Count = bulkVerbs[at], body.Count
+	if s.Verb.dead {
+		body.State = "dead"
+	}
+	fields := map[string]string{"state": body.State, "action": body.Action, "text": body.Text}
+	var query url.Values
+	s.Filter, query = filterOf(func(name string) string { return fields[name] })
+	s.Back = v.page.link("/tasks") + "?" + query.Encode()
+	return s, true, nil
+}
+
+// changeSelected sends the requests of a bulk. The first one has the count that the visitor saw.
+func (v *visit) changeSelected(s *selection) error {
 	ctx, cancel := context.WithTimeout(v.Context(), bulkTime)
 	defer cancel()
 	for {
-		var answer struct {
-			Done    []string      `json:"done"`
-			Refused []refusedTask `json:"refused"`
-			Next    string        `json:"next"`
-		}
-		err := v.do(v.Context(), http.MethodPost, path("bulk", s.Verb.Name), s.body(v.reason()), &answer)
+		body, err := s.body(v.reason())
 		if err != nil {
-			return s, err
+			return err
+		}
+		var answer types.BulkResult
+		if err := v.do(v.Context(), http.MethodPost, path("bulk", s.Verb.Name), body, &answer); err != nil {
+			return err
 		}
 		s.Done += len(answer.Done)
 		for _, refused := range answer.Refused {
@@ -149,30 +178,35 @@ func (v *visit) changeSelected() (s selection, err error) {
 			}
 		}
 		if s.Cursor = answer.Next; s.Cursor == "" || ctx.Err() != nil {
-			return s, v.Context().Err()
+			return v.Context().Err()
 		}
 	}
 }
 
 // body is the body of one request.
-func (s selection) body(reason string) map[string]any {
-	body := map[string]any{"count": s.Count}
-	for _, f := range s.Filter {
-		if seconds, err := strconv.ParseInt(f[1], 10, 64); err == nil && (f[0] == "older" || f[0] == "younger") {
-			body[f[0]] = seconds
-		} else if f[0] != "state" || s.Verb.Name == "cancel" {
-			body[f[0]] = f[1]
+func (s *selection) body(reason string) (b types.Bulk, err error) {
+	b.Count, b.Cursor = s.Count, s.Cursor
+	if s.At != "" {
+		if b.Before, err = time.Parse(time.RFC3339Nano, s.At); err != nil {
+			return b, refusal(http.StatusBadRequest, "before %.64q: want a time in RFC 3339, such as 2026-11-23T08:00:00Z", s.At)
 		}
 	}
-	for name, value := range map[string]string{"before": s.At, "cursor": s.Cursor} {
-		if value != "" {
-			body[name] = value
-		}
-	}
+	texts := map[string]*string{"action": &b.Action, "tag": &b.Tag, "group": &b.Group, "text": &b.Text, "data": &b.Data}
+	ages := map[string]*int64{"older": &b.Older, "younger": &b.Younger}
 	if s.Verb.Name == "cancel" {
-		body["reason"] = reason
+		b.Reason = reason
+		texts["state"] = &b.State
 	}
-	return body
+	for _, f := range s.Filter {
+		if to := texts[f[0]]; to != nil {
+			*to = f[1]
+		} else if to := ages[f[0]]; to != nil {
+			if *to, err = strconv.ParseInt(f[1], 10, 64); err != nil {
+				return b, refusal(http.StatusBadRequest, "%s %.50q: want a number of seconds", f[0], f[1])
+			}
+		}
+	}
+	return b, nil
 }
 
 // addBulks adds the changes of all selected tasks that the visitor may do.

@@ -16,6 +16,7 @@ import (
 	"go.uber.org/goleak"
 
 	"leasehold/coordinator"
+	"leasehold/coordinator/actions"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/database"
 	"leasehold/coordinator/history"
@@ -78,7 +79,8 @@ func newFixtureWith(t *testing.T, with func(*page.Config)) *fixture {
 	h := &fixture{T: t, repo: repo, store: db.Catalog, history: db.History}
 	config := page.Config{Repo: repo, Actions: true, Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
 	with(&config)
-	h.handler = api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), History: db.History, Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet})
+	h.handler = api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), History: db.History, Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet,
+		Attention: c.Watcher(), Actions: actions.NewSource(space.Over(conn), c.Tracker())})
 	return h
 }
 

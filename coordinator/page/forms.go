@@ -43,8 +43,8 @@ var formActions = map[string]formAction{
 	"retry-origin": {"retryProblems", "Archive", func(v *visit, of string) error {
 		return v.do(v.Context(), http.MethodPost, path("problems", "retry"), types.Retry{Origin: of, Lasting: true}, nil)
 	}},
-	"remedy": {"", "Overview", remedy},
-	"bulk":   {"", "Tasks", nil}, // actBulk
+	"remedy": {"", "Overview", nil}, // actRemedy
+	"bulk":   {"", "Tasks", nil},    // actBulk
 }
 
 // didWords tell what an action did, by the value of its field "do". They are the only texts that a link can put there.
@@ -105,12 +105,20 @@ func (p *Page) act(w http.ResponseWriter, r *http.Request) {
 		p.fail(w, r, "", refusal(http.StatusBadRequest, "the page has no action %.50q", name))
 		return
 	}
-	if name == "bulk" {
+	switch name {
+	case "bulk":
 		p.actBulk(w, r)
-		return
+	case "remedy":
+		p.actRemedy(w, r)
+	default:
+		p.finish(w, r, name, d.do(p.newVisit(r), r.PostFormValue("of")))
 	}
-	if err := d.do(p.newVisit(r), r.PostFormValue("of")); err != nil {
-		p.fail(w, r, d.nav, err)
+}
+
+// finish shows the page of a form again, or why its action failed.
+func (p *Page) finish(w http.ResponseWriter, r *http.Request, name string, err error) {
+	if err != nil {
+		p.fail(w, r, formActions[name].nav, err)
 		return
 	}
 	p.cache.forget()
@@ -125,31 +133,46 @@ func refusal(status int, format string, args ...any) error {
 // asProblem is errors.As for an error answer of the API.
 func asProblem(err error, p **problem) bool { return errors.As(err, p) }
 
-// remedy fixes the cause of an attention item with the operation that the item names. It is refused if the item has
-// ended, or concerns more than the visitor saw.
-func remedy(v *visit, of string) error {
+// actRemedy fixes the cause of an attention item with the operation that the item names. It is refused if the item has
+// ended, or concerns more than the visitor saw. A bulk goes on until all are changed, and shows what was refused.
+func (p *Page) actRemedy(w http.ResponseWriter, r *http.Request) {
+	v := p.newVisit(r)
+	remedy, err := v.remedyOf(r.PostFormValue("of"))
+	if err != nil {
+		p.finish(w, r, "remedy", err)
+		return
+	}
+	if s, isBulk, err := v.selectionOfRemedy(remedy); isBulk {
+		p.showChanged(w, v, s, err)
+		return
+	}
+	method, address, _ := strings.Cut(remedy.Request, " ")
+	var body any
+	if len(remedy.Body) > 0 {
+		body = remedy.Body
+	}
+	p.finish(w, r, "remedy", v.do(v.Context(), method, address, body, nil))
+}
+
+// remedyOf returns the remedy of an item, unless it may not be performed.
+func (v *visit) remedyOf(id string) (models.Remedy, error) {
 	var report models.AttentionReport
 	if err := v.get(v.Context(), path("attention"), nil, &report); err != nil {
-		return err
+		return models.Remedy{}, err
 	}
 	for _, item := range report.Items {
-		if item.ID != of || item.Remedy == nil {
+		if item.ID != id || item.Remedy == nil {
 			continue
 		}
-		method, address, ok := strings.Cut(item.Remedy.Request, " ")
-		if !ok {
-			return refusal(http.StatusConflict, "%s cannot be done here: run %s", item.Remedy.Label, item.Command)
+		if item.Remedy.Request == "" {
+			return models.Remedy{}, refusal(http.StatusConflict, "%s cannot be done here: run %s", item.Remedy.Label, item.Command)
 		}
 		if seen, err := strconv.ParseInt(v.PostFormValue("count"), 10, 64); err == nil && item.Remedy.Count > seen {
-			return refusal(http.StatusConflict, "there are %d now, and you saw %d: look at them again", item.Remedy.Count, seen)
+			return models.Remedy{}, refusal(http.StatusConflict, "there are %d now, and you saw %d: look at them again", item.Remedy.Count, seen)
 		}
-		var body any
-		if len(item.Remedy.Body) > 0 {
-			body = item.Remedy.Body
-		}
-		return v.do(v.Context(), method, address, body, nil)
+		return *item.Remedy, nil
 	}
-	return refusal(http.StatusConflict, "the cause has ended meanwhile, so there is nothing to do")
+	return models.Remedy{}, refusal(http.StatusConflict, "the cause has ended meanwhile, so there is nothing to do")
 }
 
 // Back is the address of the page, to which a form comes back. It has no prefix.

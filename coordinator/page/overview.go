@@ -2,6 +2,7 @@ package page
 
 import (
 	"slices"
+	"strings"
 
 	"leasehold/models"
 )
@@ -33,10 +34,14 @@ type attentionRow struct {
 func readOverview(v *visit) (any, error) {
 	o := overview{}
 	if v.attention != nil {
-		for _, item := range v.attention.Items[:min(len(v.attention.Items), overviewItems)] {
+		items := v.attention.Items
+		if v.page.Insecure { // the frame tells it on each page
+			items = slices.DeleteFunc(slices.Clone(items), func(i models.Attention) bool { return i.Cause == models.CauseOpen })
+		}
+		for _, item := range items[:min(len(items), overviewItems)] {
 			o.Attention = append(o.Attention, attentionRow{item, v.page.showOf(item)})
 		}
-		o.More = len(v.attention.Items) - len(o.Attention)
+		o.More = len(items) - len(o.Attention)
 	}
 	var err error
 	if o.Actions, err = v.readActions(); err != nil {
@@ -62,7 +67,8 @@ func (p *Page) showOf(i models.Attention) string {
 	case models.CauseNoWorker, models.CausePaused:
 		return p.link("/tasks", "action", i.About)
 	case models.CauseDead:
-		return p.link("/tasks", "state", "dead", "action", i.About)
+		action, _, _ := strings.Cut(i.About, ": ") // followed by the error
+		return p.link("/tasks", "state", "dead", "action", action)
 	case models.CauseSuspect:
 		return p.link("/tasks/" + i.About)
 	case models.CauseSlow:

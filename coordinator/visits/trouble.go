@@ -37,18 +37,15 @@ type Disabled struct {
 // maxRests is how many hosts Trouble lists.
 const maxRests = 20
 
-// Trouble returns what a person may have to look at. Its cost grows with the number of hosts that rest, and with their
-// origins. It reads in a write transaction, because only that may read the cache.
+// Trouble returns what a person may have to look at. Its cost grows with the number of hosts that rest, with their
+// origins, and with the origins that rest themselves. It reads in a write transaction, because only that may read the cache.
 func (s *Store) Trouble(ctx context.Context, now time.Time) (t Trouble, err error) {
 	err = s.write(ctx, "trouble of visits", func() error {
 		t.Hosts = s.restingHosts(now.Unix())
 		t.Resting = len(t.Hosts)
 		t.Hosts = t.Hosts[:min(len(t.Hosts), maxRests)]
 		for n := range t.Hosts {
-			h := &t.Hosts[n]
-			_, err := s.db.One("SELECT count(*), coalesce(sum(overflows), 0), coalesce(min(id), '') FROM schedule WHERE host = ? AND host <> '' AND pool <= 200",
-				[]any{h.Host}, sqlfile.Into(&h.Origins, &h.Overflows, &h.Example))
-			if err != nil {
+			if err := s.countWaiting(&t.Hosts[n]); err != nil {
 				return err
 			}
 		}
@@ -65,6 +62,18 @@ func (s *Store) Trouble(ctx context.Context, now time.Time) (t Trouble, err erro
 		return nil
 	})
 	return t, err
+}
+
+// countWaiting counts the origins that wait for the end of a host's rest. Some rest themselves at the same time, because
+// they were visited last or asked for the rest. They are in poolRest, which has no index of hosts, so it reads those whose
+// rest ends by then; the end of a Retry-After varies.
+func (s *Store) countWaiting(h *HostRest) error {
+	until := h.Until.Unix() + int64(retryJitter*maxRetryAfter)
+	_, err := s.db.One(`SELECT count(*), coalesce(sum(overflows), 0), coalesce(min(id), '') FROM (
+			SELECT id, overflows FROM schedule WHERE host = ?1 AND host <> '' AND pool <= 200
+			UNION ALL SELECT id, overflows FROM schedule WHERE front = 1 AND pool = ?2 AND queue = 0 AND class = 0 AND ref <= ?3 AND host = ?1)`,
+		[]any{h.Host, poolRest, until}, sqlfile.Into(&h.Origins, &h.Overflows, &h.Example))
+	return err
 }
 
 // restingHosts returns the hosts that rest, the longest rest first.

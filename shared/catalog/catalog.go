@@ -231,6 +231,9 @@ type Problem struct {
 	OriginID     string    `json:"origin_id,omitempty"`
 	EpisodeID    string    `json:"episode_id,omitempty"`
 	ClipID       string    `json:"clip_id,omitempty"`
+	// Harmless: nobody has to act, because the clip is researched under another name, or the recording is fetched
+	// again now.
+	Harmless bool `json:"-"`
 }
 
 // Totals counts what the catalog holds, without recordings that are gone.

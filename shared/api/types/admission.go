@@ -124,3 +124,6 @@ type NewIdentity struct {
 type Warnings struct {
 	Items []string `json:"items" doc:"a line for each; empty: there is nothing"`
 }
+
+// InsecureWarning is the item of Warnings of a coordinator that runs with --insecure.
+const InsecureWarning = "insecure: this coordinator does not authenticate its clients: everyone who reaches its ports may do anything"
