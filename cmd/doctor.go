@@ -26,8 +26,9 @@ database, the journal, the code index, fetched media, fingerprints and mirrors.
 Database and journal are not read while a coordinator runs on the folder. It
 reads its database each night itself; status and log show the result.
 
-If a coordinator runs on the folder, doctor also shows its warnings: that it does
-not authenticate (--insecure), and join lines that end while processes need them.`,
+If a coordinator runs on the folder, doctor also shows its warnings: that it
+does not authenticate (--insecure), and join lines that end while processes need
+them.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)

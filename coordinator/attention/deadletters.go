@@ -50,7 +50,8 @@ func (w *Watcher) deadLetters(ctx context.Context, now time.Time) ([]models.Atte
 		if len(next) == 0 {
 			break
 		}
-		if groups.more = read >= maxDead; groups.more {
+		groups.more = read >= maxDead
+		if groups.more {
 			break
 		}
 		from = next
