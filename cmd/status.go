@@ -18,9 +18,10 @@ func (a *app) newStatus() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "status",
 		Short: "print sessions, spaces and totals",
-		Long: `Print what needs attention, the worst first, and how to fix it; then the sessions
-and their tasks, the spaces, and the totals. The exit code is 69 if no coordinator answers, so the command can be
-a container's health check. With --check it is 1 if something stops work.
+		Long: `Print what needs attention, the worst first, and how to fix it; then the
+sessions and their tasks, the spaces, and the totals. The exit code is 69 if no
+coordinator answers, so the command can be a container's health check. With
+--check it is 1 if something stops work.
 
 -o csv prints only the sessions; "space list -o csv" prints the spaces.`,
 		Args: cobra.NoArgs,

@@ -167,6 +167,9 @@ func allOptional(t reflect.Type) bool {
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		if embeds := f.Anonymous && name == ""; embeds && !allOptional(f.Type) || !embeds && !isOptional(options) {
 			return false
 		}
@@ -183,6 +186,9 @@ func (g *generator) addFields(t reflect.Type, properties object, required *[]str
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
 		if f.Anonymous && name == "" {
 			g.addFields(f.Type, properties, required)
 			continue
