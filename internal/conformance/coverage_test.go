@@ -60,6 +60,7 @@ var unlogged = map[string]string{
 	"interop.claim":      "calls task.get", "interop.handback": "calls task.handback", "interop.report": "calls task.report",
 	"transaction.run": "calls transaction.apply", "task.bulk": "calls task.requeue, task.discard or task.cancel",
 	"status.log":         "changes the space log, which no model describes",
+	"status.clock":       "writes only where the clock of a machine differs",
 	"task.postponealert": "changes the space alert, which no model describes",
 	"task.removealert":   "changes the space alert, which no model describes",
 	"task.removealerts":  "changes the space alert, which no model describes",

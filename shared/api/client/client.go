@@ -217,7 +217,8 @@ func (c *Client) unreachable(err error) error {
 	if errors.As(err, new(*tls.CertificateVerificationError)) {
 		return fmt.Errorf("the coordinator at %s: %w: %w; name its CA (--ca)", c.base, fault.ErrUnauthenticated, err)
 	}
-	if identity.IsWithoutTLS(err) || errors.Is(err, http.ErrSchemeMismatch) {
+	// What dials for a process that joins has told so already, with the address.
+	if !errors.Is(err, fault.ErrInvalid) && (identity.IsWithoutTLS(err) || errors.Is(err, http.ErrSchemeMismatch)) {
 		return fmt.Errorf("the coordinator at %s: %w: no TLS is spoken there: it does not authenticate its clients (leave out --token and --ca), or it is another program", c.base, fault.ErrInvalid)
 	}
 	if kind := fault.Of(err).Kind; kind != nil && kind != fault.ErrUnavailable { // of Options.Dial or the handshake of TLS
