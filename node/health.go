@@ -80,7 +80,8 @@ func callAsProcess(ctx context.Context, cfg config.Config, do func(context.Conte
 	if line == nil && certificate == nil {
 		return locate.Call(ctx, cfg, do)
 	}
-	cas, addresses := identity.IssuersOf(certificate, clock.Now()), []string{}
+	cas := identity.IssuersOf(certificate, clock.Now())
+	var addresses []string
 	if line != nil {
 		cas, addresses = append(cas, line.CAs(clock.Now())...), line.Addresses
 	} else {

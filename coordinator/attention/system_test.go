@@ -134,22 +134,27 @@ func TestMissingAuthenticationIsShownUntilItIsDismissed(t *testing.T) {
 }
 
 // lacking is an index that lacks files of repositories.
-type lacking struct{ repos []code.RepoInfo }
+type lacking struct {
+	repos atomic.Pointer[[]code.RepoInfo]
+}
 
-func (l *lacking) Lacks() (code.Lack, error) { return code.Lack{Repos: l.repos}, nil }
+func (l *lacking) Lacks() (code.Lack, error) { return code.Lack{Repos: *l.repos.Load()}, nil }
+
+func (l *lacking) set(repos ...code.RepoInfo) { l.repos.Store(&repos) }
 
 func TestAnIncompleteIndexIsShown(t *testing.T) {
 	t.Parallel()
 	index := &lacking{}
+	index.set()
 	inBubble(t, func(c *coordinator.Config) { c.Attention.Index = index }, func(f *fixture) {
 		require.Empty(f, f.items(models.CauseIndex))
-		index.repos = []code.RepoInfo{{ID: "3f2a9c1d7e45", Repo: "https://bob:pw@example.org/a.git"}}
+		index.set(code.RepoInfo{ID: "3f2a9c1d7e45", Repo: "https://bob:pw@example.org/a.git"})
 		f.wait(5 * time.Second)
 		i := f.only(models.CauseIndex)
 		require.Equal(f, "requestVisit", i.Remedy.Operation)
 		require.JSONEq(f, `{"origin":"3f2a9c1d7e45"}`, string(i.Remedy.Body))
 		require.NotContains(f, i.Text+i.Remedy.Label, "bob")
-		index.repos = nil
+		index.set()
 		f.wait(5 * time.Second)
 		require.Empty(f, f.items(models.CauseIndex))
 	})

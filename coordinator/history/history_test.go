@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -28,6 +30,7 @@ type fixture struct {
 	path    string
 	db      *database.Database
 	tracker *actions.Tracker
+	mu      sync.Mutex // guards the next two
 	waiting map[string]int64
 	broken  bool // the tasks that wait cannot be read
 	shift   atomic.Int64
@@ -59,10 +62,12 @@ func (h *fixture) start() {
 	go func() {
 		defer close(ended)
 		history.Run(ctx, history.Config{Store: db.History, Tracker: h.tracker, Now: h.now, Log: slog.New(slog.NewTextHandler(&h.log, nil)), Waiting: func(context.Context) (map[string]int64, error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
 			if h.broken {
 				return nil, errors.New("no answer")
 			}
-			return h.waiting, nil
+			return maps.Clone(h.waiting), nil
 		}})
 	}()
 	h.stop = func() {
@@ -71,6 +76,13 @@ func (h *fixture) start() {
 		require.NoError(h, db.Close())
 	}
 	synctest.Wait()
+}
+
+// wait sets how many tasks of an action wait.
+func (h *fixture) wait(action string, n int64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.waiting[action] = n
 }
 
 // sleep lets time pass, and waits for what happens in it.
@@ -114,9 +126,10 @@ func TestEachMinuteHasItsCountsAndTheTasksThatWaitAtItsEnd(t *testing.T) {
 		begin := h.now()
 		h.sleep(10 * time.Second)
 		h.note("resize")
-		h.waiting["resize"], h.waiting["sweep"] = 7, 2
+		h.wait("resize", 7)
+		h.wait("sweep", 2)
 		h.sleep(time.Minute)
-		h.waiting["resize"] = 0
+		h.wait("resize", 0)
 		h.note("resize")
 		h.sleep(time.Minute)
 		one := history.Counts{Created: 1, Done: 1, Failed: 2, Dead: 1}
@@ -236,7 +249,8 @@ func TestSixtyActionsAreFiftyAndOther(t *testing.T) {
 			}
 		}
 		note(0, 60)
-		h.waiting["a59"], h.waiting["a61"] = 3, 4
+		h.wait("a59", 3)
+		h.wait("a61", 4)
 		h.sleep(time.Minute)
 		require.Equal(t, int64(1), h.points("a49", history.Minute)[0].Created)
 		require.Zero(t, h.points("a50", history.Minute)[0].Created)
@@ -291,7 +305,9 @@ func TestAfterTwoWeeksTheOldestGo(t *testing.T) {
 func TestWhatCannotBeReadIsLoggedOnceAndNothingIsLost(t *testing.T) {
 	withFixture(t, func(h *fixture) {
 		begin := h.now()
+		h.mu.Lock()
 		h.broken = true
+		h.mu.Unlock()
 		for range 3 {
 			h.note("resize")
 			h.sleep(time.Minute)

@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"leasehold/coordinator/history"
 	"leasehold/models"
 	"leasehold/shared/protocol/task"
 )
@@ -128,6 +129,24 @@ func (b *tab) accessible(what string) {
 func (b *tab) fits(what string, width int) {
 	b.Helper()
 	assert.LessOrEqual(b, value[int](b, "document.documentElement.scrollWidth"), width, what)
+}
+
+// addDay adds counts of a day in which the coordinator did not run for two hours, with failures in the last hour.
+func (h *fixture) addDay() {
+	h.Helper()
+	now := time.Now().Truncate(time.Minute)
+	for n := range 24 * 6 {
+		if n < 30 || n > 42 {
+			h.add(now.Add(-time.Duration(n+7)*10*time.Minute), history.Counts{Done: 2000 + int64(n*n%700), Failed: int64(n % 9 * 20)})
+		}
+	}
+	for n := range 59 {
+		counts := history.Counts{Done: 260 + int64(n*n%70)}
+		if n > 20 && n < 30 {
+			counts.Failed = 60 - int64(n)
+		}
+		h.add(now.Add(-time.Duration(n+1)*time.Minute), counts)
+	}
 }
 
 // pages are the addresses that tests look at, of a coordinator with some of everything.

@@ -19,24 +19,6 @@ func (h *fixture) add(at time.Time, counts history.Counts) {
 	require.NoError(h, h.history.Add(h.Context(), at, time.Now(), map[string]history.Counts{"resize": counts}))
 }
 
-// addDay adds counts of a day in which the coordinator did not run for two hours, with failures in the last hour.
-func (h *fixture) addDay() {
-	h.Helper()
-	now := time.Now().Truncate(time.Minute)
-	for n := range 24 * 6 {
-		if n < 30 || n > 42 {
-			h.add(now.Add(-time.Duration(n+7)*10*time.Minute), history.Counts{Done: 2000 + int64(n*n%700), Failed: int64(n % 9 * 20)})
-		}
-	}
-	for n := range 59 {
-		counts := history.Counts{Done: 260 + int64(n*n%70)}
-		if n > 20 && n < 30 {
-			counts.Failed = 60 - int64(n)
-		}
-		h.add(now.Add(-time.Duration(n+1)*time.Minute), counts)
-	}
-}
-
 func TestTheOverviewHasChartsOfTheLastHourAndDay(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
