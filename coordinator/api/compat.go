@@ -44,7 +44,7 @@ func (s *server) compatRoutes() []route {
 	all := []route{
 		add,
 		on("listRepositories", "GET", "/repo", "List the repositories.", s.compatRepos, page(maxPage)...),
-		on("listTasks", "GET", "/tasks", "List the tasks.", s.listTasks, append(byTask, byState)...),
+		on("listTasks", "GET", "/tasks", "List the tasks.", s.listTasks, append(slices.Clone(byTask), byState)...),
 		on("listStatus", "GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
 		on("listLog", "GET", "/log", "List the latest lines of the log, the oldest first.", s.compatLog, limit(100, maxLogLines)),
 	}

@@ -143,7 +143,7 @@ func (s *server) catalogRoutes() []route {
 // taskRoutes are the routes for tasks, dead letters, actions, limits and schedules.
 func (s *server) taskRoutes() []route {
 	return []route{
-		on("listTasks", "GET", "/tasks", "List the tasks that are alive, or those of a state; those that have ended as long as they are kept, the latest first. A page may have fewer items than limit, even none, before the last one.", s.listTasks, append(byTask, byState)...),
+		on("listTasks", "GET", "/tasks", "List the tasks that are alive, or those of a state; those that have ended as long as they are kept, the latest first. A page may have fewer items than limit, even none, before the last one.", s.listTasks, append(slices.Clone(byTask), byState)...),
 		withBody("createTask", "POST", "/tasks", "Create a task without a lease. If its unique key is taken, the response is the task that has it; with on_conflict replace, a task of another action is refused (conflict).", s.createTask).returns(201).keyed().link("getTask", "task", "id").link("cancelTask", "task", "id"),
 		withBody("createTasks", "POST", "/task-batches", "Create several tasks, all or none.", s.createTasks).returns(201).keyed(),
 		on("getTask", "GET", "/tasks/{task}", "Show a task: why it is not running if it is alive, or how it ended. With wait, the response comes when it has ended, or shows the task as it is then.", s.getTask,
