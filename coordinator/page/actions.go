@@ -16,7 +16,7 @@ const (
 	maxSummed  = 1_000 // that are read for the sums
 )
 
-// figures are those of one action. The name leaves .Action to the name of the action.
+// figures are those of one action. It has a name of its own, so that .Action in a template is the name of the action.
 type figures = types.Action
 
 // actionRow is an action of the overview.

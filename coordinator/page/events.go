@@ -31,7 +31,7 @@ const (
 // rendered is a view that was rendered.
 type rendered struct {
 	live      bool // the stream of events has it
-	gone      bool // there is no such thing any more
+	gone      bool // what the page shows does not exist any more
 	at        time.Time
 	title     string
 	html      string
@@ -111,7 +111,7 @@ func (p *Page) fragment(r *http.Request, address *url.URL) rendered {
 var times = regexp.MustCompile(`(<time [^>]*>)[^<]*</time>`)
 
 // events streams the view that the parameter "page" names: an event "main" when it changes, otherwise an event "at" each
-// second, and "gone" at the end if there is no such thing any more. The id of each event is the time of its state, by the
+// second, and "gone" at the end if what it shows does not exist any more. The id of each event is the time of its state, by the
 // coordinator's clock. The stream ends when the visitor disconnects or does not read, when the view cannot be read, and
 // when the server stops.
 func (p *Page) events(w http.ResponseWriter, r *http.Request) {

@@ -26,7 +26,7 @@ func TestFormsDoWhatTheySayAndShowThePageAgain(t *testing.T) {
 
 	w = h.post("", "do", "cancel", "of", dead, "reason", "not needed", "back", "/tasks/"+dead)
 	require.Equal(t, http.StatusSeeOther, w.Code, w.Body)
-	w = h.post("", "do", "cancel", "of", dead, "back", "/tasks/"+dead) // somebody did it before
+	w = h.post("", "do", "cancel", "of", dead, "back", "/tasks/"+dead) // another person did it before
 	require.Equal(t, http.StatusNotFound, w.Code)
 	require.Contains(t, w.Body.String(), "is cancelled")
 	require.Contains(t, w.Body.String(), `href="/tasks/`+dead)

@@ -47,7 +47,7 @@ type frame struct {
 	Nav      []navItem
 	Prefix   string
 	Who      string // who is signed in
-	Open     bool   // nobody is authenticated
+	Open     bool   // the coordinator authenticates no one
 	Insecure bool   // nor beyond this machine
 	Search   string // of the box at the top
 	At       time.Time

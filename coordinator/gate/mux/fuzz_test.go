@@ -32,7 +32,7 @@ func FuzzRecognise(f *testing.F) {
 	})
 }
 
-// Whatever a client sends first, outside of TLS or inside, its connection ends and the next client is served. Nothing that
+// Any first bytes of a client, outside of TLS or inside, end its connection, and the next client is served. Nothing that
 // is not a request of an authenticated protocol reaches a gate without TLS.
 func FuzzFirstBytes(f *testing.F) {
 	for _, head := range firstBytes {
