@@ -234,6 +234,8 @@ type Problem struct {
 	// Harmless: nobody has to act, because the clip is researched under another name, or the recording is fetched
 	// again now.
 	Harmless bool `json:"-"`
+	// NoClip: the item is a file of a folder of clips that cannot be one, such as a silent one.
+	NoClip bool `json:"-"`
 }
 
 // Totals counts what the catalog holds, without recordings that are gone.
