@@ -94,8 +94,8 @@ func (w *Watcher) recordings(ctx context.Context, _ time.Time) ([]models.Attenti
 	return items, nil
 }
 
-// badClips is the item of n clips with problems; p is the first one. A file that is no clip is looked at again by a visit
-// of its folder.
+// badClips is the item of n clips with problems; p is the first one. A file that the catalog does not take as a clip is
+// read again by a visit of its folder.
 func badClips(p catalog.Problem, n int64) models.Attention {
 	title := cmp.Or(p.ClipTitle, p.ClipID, p.Item)
 	if p.NoClip {
