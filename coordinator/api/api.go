@@ -78,8 +78,6 @@ type Config struct {
 	// Backup copies the coordinator's data to a folder that does not exist; nil: backups
 	// are refused.
 	Backup func(ctx context.Context, path string) error
-	// Insecure tells clients that nothing authenticates them, and that other machines may reach the ports.
-	Insecure bool
 	// Database returns the result of the latest check of the database; nil: there are none.
 	Database func() types.DatabaseCheck
 	// Engine reports its health, its figures and its sessions; nil: they are left out, and no
