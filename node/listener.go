@@ -167,11 +167,11 @@ func (l *listeners) identify() func(net.Conn) (access.Identity, error) {
 }
 
 // byToken returns what identifies the clients of the native gate that send a token; nil: nothing.
-func (l *listeners) byToken() func(string) (access.Identity, error) {
+func (l *listeners) byToken() func(net.Conn, string) (access.Identity, error) {
 	if l.auth == nil {
 		return nil
 	}
-	return l.auth.Store.ByToken
+	return func(c net.Conn, token string) (access.Identity, error) { return l.auth.ByToken(c.RemoteAddr().String(), token) }
 }
 
 // check returns what refuses requests at the native gate that need other roles; nil: nothing.

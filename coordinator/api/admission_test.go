@@ -306,3 +306,23 @@ func TestAWorkersTokenCannotBeUsedForAnAdministratorsRoute(t *testing.T) {
 		require.Equal(t, 403, status, path)
 	}
 }
+
+func TestAnAddressThatGuessesTokensIsToldToWait(t *testing.T) {
+	t.Parallel()
+	h := newAuthFixture(t)
+	guess := func() *http.Response {
+		resp, text := h.browse(h.server.Client(), "GET", "/api/v1/tasks", nil, "Authorization", "Bearer lht-wrong")
+		require.Contains(t, text, `"code":"unauthenticated"`)
+		return resp
+	}
+	require.Equal(t, 401, guess().StatusCode)
+	require.Eventually(t, func() bool { return guess().StatusCode == 429 }, 20*time.Second, time.Millisecond)
+	resp := guess()
+	require.Equal(t, "1", resp.Header.Get("Retry-After"))
+	resp, text := h.browse(h.server.Client(), "POST", "/sign-in", url.Values{"token": {"lht-wrong"}})
+	require.Equal(t, 429, resp.StatusCode)
+	require.Equal(t, "1", resp.Header.Get("Retry-After"))
+	require.Contains(t, text, "<form")
+	require.Contains(t, text, "too many from this address")
+	h.byAdmin("GET", "tasks", "")
+}

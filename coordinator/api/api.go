@@ -98,7 +98,7 @@ type Config struct {
 	JoinAddresses []string
 	// SignIn writes the page that asks for a token, with what was wrong with the last one; nil: none. SessionsOf
 	// returns the sessions of an identity at the native gate; nil: there are none.
-	SignIn     func(w http.ResponseWriter, r *http.Request, problem string)
+	SignIn     func(w http.ResponseWriter, status int, problem string)
 	SessionsOf func(identity string) []string
 	// Identify returns the identity that makes a request; the zero Identity if the request shows none. Its error is
 	// fault.ErrUnauthenticated. nil: that of Auth.

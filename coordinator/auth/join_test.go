@@ -65,7 +65,7 @@ func TestAJoinThatIsRefused(t *testing.T) {
 	require.Empty(t, h.Store.Peers(true))
 	require.NotContains(t, h.log.String(), line.Secret.Reveal())
 	for what, csr := range map[string][]byte{"none": nil, "damaged": newProcess(t).csr[:40]} {
-		_, err := h.Join(t.Context(), line.ID, line.Secret.Reveal(), csr, "")
+		_, err := h.Join(t.Context(), "10.1.2.3:4000", line.ID, line.Secret.Reveal(), csr, "")
 		require.ErrorIs(t, err, fault.ErrInvalid, what)
 	}
 }

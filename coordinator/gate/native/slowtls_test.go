@@ -33,7 +33,7 @@ func TestFault36SlowClientsInsideTLSKeepNoWorkerOut(t *testing.T) {
 		port := mux.New(base, mux.Config{Pending: connections, TLS: ca.ServerConfig(func() []string { return nil }), Log: quiet})
 		start(t, port.Serve)
 		fx := newFixture(t, nil, native.Config{})
-		gate := native.New(native.Config{Engine: fx.engine, Connections: connections, Log: quiet, ByToken: func(string) (access.Identity, error) {
+		gate := native.New(native.Config{Engine: fx.engine, Connections: connections, Log: quiet, ByToken: func(net.Conn, string) (access.Identity, error) {
 			return access.Identity{ID: "worker", Roles: access.Worker}, nil
 		}})
 		listener := port.Listener(mux.Native)

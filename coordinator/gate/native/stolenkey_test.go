@@ -21,7 +21,7 @@ import (
 // byName identifies a client by its token, which is the name of the identity.
 var byName = native.Config{
 	Identify: func(net.Conn) (access.Identity, error) { return access.Identity{}, fault.ErrUnauthenticated },
-	ByToken: func(token string) (access.Identity, error) {
+	ByToken: func(_ net.Conn, token string) (access.Identity, error) {
 		return access.Identity{ID: token, Roles: access.Worker | access.Producer}, nil
 	},
 }
