@@ -271,8 +271,14 @@ func TestABrowserSignsInWithATokenAndOut(t *testing.T) {
 	require.Equal(t, 200, resp.StatusCode)
 	resp, _ = h.browse(browser, "POST", "/sign-out", nil, "Cookie", cookie)
 	require.Equal(t, 303, resp.StatusCode)
+	require.Equal(t, "/", resp.Header.Get("Location"))
+	require.Len(t, resp.Cookies(), 1)
+	require.Equal(t, -1, resp.Cookies()[0].MaxAge, "the browser forgets it")
+	require.Empty(t, resp.Cookies()[0].Value)
 	resp, _ = h.browse(browser, "GET", "/", nil, "Cookie", cookie)
-	require.Equal(t, 401, resp.StatusCode)
+	require.Equal(t, 401, resp.StatusCode, "and the coordinator does")
+	resp, _ = h.browse(browser, "GET", "/sign-out", nil, "Cookie", cookie)
+	require.GreaterOrEqual(t, resp.StatusCode, 400, "it is a form, so no link signs out")
 
 	// The token of a worker is good, and its page is not.
 	resp, _ = h.browse(browser, "POST", "/sign-in", url.Values{"token": {worker}})
