@@ -26,9 +26,8 @@ database, the journal, the code index, fetched media, fingerprints and mirrors.
 Database and journal are not read while a coordinator runs on the folder. It
 reads its database each night itself; status and log show the result.
 
-If a coordinator runs on the folder, doctor also shows its warnings: that it
-does not authenticate (--insecure), and join lines that end while processes need
-them.`,
+If a coordinator runs on the folder, doctor also shows what needs attention
+there, as status does.`,
 		Args: cobra.NoArgs,
 	}
 	o := bindOutput(c)
@@ -43,7 +42,7 @@ them.`,
 		if deep {
 			found = append(found, doctor.Database(node.ExamineDatabase(c.Context(), cfg)), doctor.Journal(node.ExamineJournal(cfg, a.newLogger(cfg))))
 		}
-		found = append(found, doctor.Access(node.Warnings(c.Context(), cfg))...)
+		found = append(found, doctor.Attention(node.Attention(c.Context(), cfg))...)
 		if err := show(a, o, examRows(found), "no checks"); err != nil {
 			return err
 		}

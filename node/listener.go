@@ -113,12 +113,11 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	catalog := h.DataDir.Catalog
 	var handler http.Handler
 	answer := func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }
-	dashboard := page.New(page.Config{API: http.HandlerFunc(answer), Repo: space.Over(conn), Code: h.index, Actions: h.cfg.HTTPActions, Prefix: h.cfg.Prefix, Insecure: h.isInsecure(), Log: h.log})
+	dashboard := page.New(page.Config{API: http.HandlerFunc(answer), Repo: space.Over(conn), Code: h.index, Actions: h.cfg.HTTPActions, Prefix: h.cfg.Prefix, Log: h.log})
 	settings := api.Config{
 		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Prefix: h.cfg.Prefix, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Actions: actions.NewSource(space.Over(conn), h.Tracker()), Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
 		Database: h.examination, Attention: h.Watcher(), History: h.database.History,
-		Insecure: h.isInsecure(),
 	}
 	if l.auth != nil {
 		l.auth.Connected(gate.Identities)
@@ -168,11 +167,11 @@ func (l *listeners) identify() func(net.Conn) (access.Identity, error) {
 }
 
 // byToken returns what identifies the clients of the native gate that send a token; nil: nothing.
-func (l *listeners) byToken() func(string) (access.Identity, error) {
+func (l *listeners) byToken() func(net.Conn, string) (access.Identity, error) {
 	if l.auth == nil {
 		return nil
 	}
-	return l.auth.Store.ByToken
+	return func(c net.Conn, token string) (access.Identity, error) { return l.auth.ByToken(c.RemoteAddr().String(), token) }
 }
 
 // check returns what refuses requests at the native gate that need other roles; nil: nothing.
@@ -214,9 +213,6 @@ func (l *listeners) addresses() datadir.Addresses {
 	}
 	return all
 }
-
-// isInsecure reports whether the user chose to authenticate no client.
-func (h *hosted) isInsecure() bool { return h.cfg.Insecure && !h.cfg.Authenticates() }
 
 // examination returns the result of the latest nightly check of the database.
 func (h *hosted) examination() types.DatabaseCheck {

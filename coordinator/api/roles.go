@@ -17,7 +17,7 @@ var roles = byOperation(map[access.Roles][]string{
 	access.Reader: {
 		"getOrigin", "getVisitSchedule", "listListers", "listVisitTypes", "listVisits", "listNextVisits", "getVisitCapacity",
 		"listEpisodes", "getEpisode", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
-		"getAttention", "getDatabaseCheck", "listWarnings", "listCosts", "listSessions", "listSpaces", "getSpace",
+		"getAttention", "getDatabaseCheck", "listCosts", "listSessions", "listSpaces", "getSpace",
 		"listTasks", "getTask", "countTasks", "listActions", "getAction", "getHistory", "listLeases", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
 		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},

@@ -94,7 +94,6 @@ func (s *server) recordingRoutes() []route {
 func (s *server) fleetRoutes() []route {
 	return []route{
 		on("listStatus", "GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
-		on("listWarnings", "GET", "/warnings", "List what an administrator should look at: missing authentication, and join lines that end while processes need them.", s.listWarnings),
 		on("getDatabaseCheck", "GET", "/database", "Show the result of the latest nightly check of the database.", s.databaseCheck),
 		on("listCosts", "GET", "/costs", "List what tasks have cost since the coordinator started.", s.listCosts, page(maxPage)...),
 		on("listSessions", "GET", "/sessions", "List the sessions of all clients, with the programs behind them.", s.listOpenSessions, page(maxPage)...),

@@ -33,7 +33,6 @@ type Status struct {
 	Costs     []models.Cost      `json:"costs"` // of all tasks since the coordinator started
 	// Database is the result of the latest nightly check.
 	Database types.DatabaseCheck `json:"database"`
-	Warnings []string            `json:"warnings"` // a line for each thing to look at
 }
 
 // Alive asks once, with a short timeout, whether a coordinator responds.
@@ -56,16 +55,25 @@ func (c *Client) Backup(ctx context.Context, path string) error {
 	return err
 }
 
+// Attention returns what needs attention, the worst first; an older coordinator has nothing.
+func (c *Client) Attention(ctx context.Context) ([]models.Attention, error) {
+	var report models.AttentionReport
+	_, err := c.Do(ctx, Call{Method: "GET", Path: "attention", Answer: &report, Repeat: true})
+	if errors.Is(err, fault.ErrNotFound) {
+		err = nil
+	}
+	return append([]models.Attention{}, report.Items...), err
+}
+
 // Status requests all parts of a coordinator's status, within twice statusTimeout.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
 	defer cancel()
 	s := Status{Coordinator: c.Base()}
-	var report models.AttentionReport
-	if _, err := c.Do(ctx, Call{Method: "GET", Path: "attention", Answer: &report, Repeat: true}); err != nil && !errors.Is(err, fault.ErrNotFound) { // an older coordinator has none
+	var err error
+	if s.Attention, err = c.Attention(ctx); err != nil {
 		return Status{}, err
 	}
-	s.Attention = append([]models.Attention{}, report.Items...)
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &s.Totals, Repeat: true}); err != nil {
 		return Status{}, err
 	}
@@ -81,9 +89,6 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "database", Answer: &s.Database, Repeat: true}); err != nil {
-		return Status{}, err
-	}
-	if s.Warnings, err = c.Warnings(ctx); err != nil {
 		return Status{}, err
 	}
 	for _, x := range s.Spaces {
