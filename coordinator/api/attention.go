@@ -87,7 +87,7 @@ func (s *server) collectAttention(to sink) {
 		items[kind{i.Cause, i.Severity}]++
 	}
 	for k, n := range items {
-		to.gauge("leasehold_attention", "Items that need attention, by their cause and their severity (stops_work, degrades or to_know).", n,
+		to.gauge("leasehold_attention", "This is the number of items that need attention, by their cause and their severity (stops_work, degrades or to_know).", n,
 			"cause", string(k.cause), "severity", string(k.severity))
 	}
 }

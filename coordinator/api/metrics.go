@@ -35,10 +35,10 @@ func newMetrics() *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "leasehold_http_request_seconds", Help: "Duration of requests, by route and status.",
+			Name: "leasehold_http_request_seconds", Help: "This is the duration of requests, by route and status, without those that wait or stream.",
 			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10, 30},
 		}, []string{"route", "status"}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "leasehold_http_panics_total", Help: "Requests that panicked."}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "leasehold_http_panics_total", Help: "This counts the requests whose handler panicked."}),
 	}
 	m.registry.MustRegister(m.requests, m.panics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
@@ -104,7 +104,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		s.collectAttention(to)
 		s.collectEngine(to)
 		s.collectDurations(to)
-		to.gauge("leasehold_complete", "Whether all metrics could be read.", complete)
+		to.gauge("leasehold_complete", "This is 1 if all metrics could be read, and 0 if some are missing.", complete)
 	}))
 	promhttp.HandlerFor(prometheus.Gatherers{s.metrics.registry, scrape}, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
 }
@@ -157,17 +157,17 @@ func (s *server) collectSpaces(ctx context.Context, to sink) error {
 		held[name] += float64(info.Held)
 	}
 	for name := range visible {
-		to.gauge("leasehold_space_tuples", "Tuples in a space.", visible[name], "space", name, "state", "visible")
-		to.gauge("leasehold_space_tuples", "Tuples in a space.", held[name], "space", name, "state", "held")
+		to.gauge("leasehold_space_tuples", "This is the number of tuples in a space, by whether a session holds them.", visible[name], "space", name, "state", "visible")
+		to.gauge("leasehold_space_tuples", "This is the number of tuples in a space, by whether a session holds them.", held[name], "space", name, "state", "held")
 	}
 	totals, err := lease.Totals(ctx, s.repo)
 	if err != nil {
 		return err
 	}
 	for _, name := range []string{lease.Granted, lease.Extended, lease.Revoked, lease.Expired} {
-		to.counter("leasehold_leases_total", "Leases by event, since the spaces were created.", float64(totals[name]), "event", strings.TrimPrefix(name, "leases "))
+		to.counter("leasehold_leases_total", "This counts the events of leases since the spaces were created.", float64(totals[name]), "event", strings.TrimPrefix(name, "leases "))
 	}
-	to.counter("leasehold_results_late_total", "Results that were ingested without a valid lease, since the spaces were created.", float64(totals[lease.Late]))
+	to.counter("leasehold_results_late_total", "This counts the results that were ingested without a valid lease since the spaces were created.", float64(totals[lease.Late]))
 	return nil
 }
 
@@ -187,7 +187,7 @@ func (s *server) collectSessions(ctx context.Context, to sink) error {
 		sessions[mode]++
 	}
 	for mode, n := range sessions {
-		to.gauge("leasehold_sessions", "Sessions with a status.", n, "mode", mode)
+		to.gauge("leasehold_sessions", "This is the number of sessions that have a status, by mode.", n, "mode", mode)
 	}
 	costs, err := Costs(ctx, s.repo)
 	for _, c := range costs {
@@ -195,10 +195,10 @@ func (s *server) collectSessions(ctx context.Context, to sink) error {
 			name, help string
 			value      float64
 		}{
-			{"leasehold_cost_tasks_total", "Tasks that reported their cost.", float64(c.Tasks)},
-			{"leasehold_cost_wall_seconds_total", "Duration of these tasks.", float64(c.Wall)},
-			{"leasehold_cost_cpu_seconds_total", "Processor time of these tasks.", float64(c.CPU)},
-			{"leasehold_cost_windows_total", "Windows of kept audio that these tasks read.", float64(c.Windows)},
+			{"leasehold_cost_tasks_total", "This counts the tasks that reported their cost.", float64(c.Tasks)},
+			{"leasehold_cost_wall_seconds_total", "This is the total duration of these tasks.", float64(c.Wall)},
+			{"leasehold_cost_cpu_seconds_total", "This is the total processor time of these tasks.", float64(c.CPU)},
+			{"leasehold_cost_windows_total", "This counts the windows of kept audio that these tasks read.", float64(c.Windows)},
 		} {
 			to.counter(x.name, x.help, x.value, "action", c.Action, "how", c.How)
 		}
@@ -215,7 +215,7 @@ func (s *server) collectCatalog(ctx context.Context, to sink) error {
 	for what, n := range map[string]int{
 		"origins": t.Origins, "episodes": t.Episodes, "clips": t.Clips, "findings": t.Findings, "problems": t.Problems, "researched": t.Researched,
 	} {
-		to.gauge("leasehold_catalog", "Rows of the catalog.", float64(n), "what", what)
+		to.gauge("leasehold_catalog", "This is the number of rows in the catalog, by what they describe.", float64(n), "what", what)
 	}
 	return nil
 }
@@ -238,20 +238,22 @@ func (s *server) collectEngine(to sink) {
 	if stats.Full {
 		full = 1
 	}
-	to.gauge("leasehold_engine_sessions", "Sessions that are alive.", float64(stats.Sessions))
-	to.gauge("leasehold_engine_waiters", "Calls that are blocked.", float64(stats.Waiters))
-	to.gauge("leasehold_engine_holds", "Tuples that are held, or taken and not acknowledged.", float64(stats.Held))
-	to.gauge("leasehold_engine_queue_depth", "Transactions that wait to be committed.", float64(stats.Pending))
-	to.gauge("leasehold_engine_full", "Whether puts are refused because the disk is full or the memory budget is used up.", full)
-	to.gauge("leasehold_memory_used_bytes", "Bytes of the memory budget that are used, by estimate.", float64(stats.Memory))
-	to.gauge("leasehold_memory_budget_bytes", "The memory budget (--memory); 0: none. Puts and new clients are refused at three quarters of it.", float64(stats.MemoryLimit))
-	to.counter("leasehold_engine_operations_total", "Transactions that succeeded.", float64(stats.Operations))
-	to.counter("leasehold_engine_refused_total", "Requests that were refused because a limit was reached.", float64(stats.Refused))
-	to <- prometheus.MustNewConstSummary(describe("leasehold_journal_batch_records", "Records written by one commit.", nil), stats.Commits, float64(stats.Records), nil)
+	to.gauge("leasehold_engine_sessions", "This is the number of sessions that are alive.", float64(stats.Sessions))
+	to.gauge("leasehold_engine_waiters", "This is the number of calls that wait for a tuple.", float64(stats.Waiters))
+	to.gauge("leasehold_engine_holds", "This is the number of tuples that are held, or taken and not acknowledged.", float64(stats.Held))
+	to.gauge("leasehold_engine_queue_depth", "This is the number of transactions that wait to be committed.", float64(stats.Pending))
+	to.gauge("leasehold_engine_full", "This is 1 while puts are refused because the disk is full or the memory budget is used up.", full)
+	to.gauge("leasehold_memory_used_bytes", "This is the estimated number of bytes that are used of the memory budget.", float64(stats.Memory))
+	if stats.MemoryLimit > 0 {
+		to.gauge("leasehold_memory_budget_bytes", "This is the memory budget (--memory), and absent without one; puts and new clients are refused at three quarters of it.", float64(stats.MemoryLimit))
+	}
+	to.counter("leasehold_engine_operations_total", "This counts the transactions that succeeded.", float64(stats.Operations))
+	to.counter("leasehold_engine_refused_total", "This counts the requests that were refused because a limit was reached.", float64(stats.Refused))
+	to <- prometheus.MustNewConstSummary(describe("leasehold_journal_batch_records", "This is the number of records that one commit writes.", nil), stats.Commits, float64(stats.Records), nil)
 	buckets, n := map[float64]uint64{}, uint64(0)
 	for i, bound := range engine.CommitBounds {
 		n += stats.CommitTimes[i]
 		buckets[bound.Seconds()] = n
 	}
-	to <- prometheus.MustNewConstHistogram(describe("leasehold_journal_commit_seconds", "Duration of commits, sync included.", nil), stats.Commits, stats.CommitTime.Seconds(), buckets)
+	to <- prometheus.MustNewConstHistogram(describe("leasehold_journal_commit_seconds", "This is the duration of commits, including sync.", nil), stats.Commits, stats.CommitTime.Seconds(), buckets)
 }
