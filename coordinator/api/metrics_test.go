@@ -13,13 +13,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/exposition"
 	"leasehold/shared/process/histogram"
 	schedule "leasehold/shared/protocol/visit/policy"
 	"leasehold/shared/space"
@@ -28,12 +28,12 @@ import (
 )
 
 // collected returns the lines of the metrics that a function collects, without comments.
-func collected(t *testing.T, c func(sink)) (lines []string) {
+func collected(t *testing.T, c func(exposition.Sink)) (lines []string) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collect(c))
+	registry.MustRegister(exposition.Collector(c))
 	w := httptest.NewRecorder()
-	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
+	exposition.Handler(registry).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
 	require.Equal(t, 200, w.Code, w.Body)
 	for line := range strings.Lines(w.Body.String()) {
 		if !strings.HasPrefix(line, "#") {
@@ -97,7 +97,7 @@ func TestFewListersHaveSeriesOfTheirOwn(t *testing.T) {
 		m.Active[lister] = 100
 	}
 	m.Rates[0], m.Rates[47] = 4, 5
-	lines := collected(t, func(to sink) { collectGroups(m, to) })
+	lines := collected(t, func(to exposition.Sink) { collectGroups(m, to) })
 	require.ElementsMatch(t, []string{
 		`leasehold_visit_origins{group="A",kind="feed",lister="0",never="false"} 10`, `leasehold_visit_origins{group="A",kind="feed",lister="1",never="false"} 10`, `leasehold_visit_origins{group="A",kind="feed",lister="2",never="false"} 10`,
 		`leasehold_visit_origins{group="B1",kind="feed",lister="0",never="true"} 1`, `leasehold_visit_origins{group="B1",kind="feed",lister="1",never="true"} 1`, `leasehold_visit_origins{group="B1",kind="feed",lister="2",never="true"} 1`,
@@ -116,7 +116,7 @@ func TestTheCountsOfVisitsAreMetrics(t *testing.T) {
 		Took: visits.Distribution{Bounds: []float64{1, 2}, UpTo: []uint64{2, 3}, Count: 4, Sum: 5},
 	}
 	*m.OldestNew = 17
-	lines := collected(t, func(to sink) { collectVisitCounts(m, to); collectQueues(m, to); collectDistributions(m, to) })
+	lines := collected(t, func(to exposition.Sink) { collectVisitCounts(m, to); collectQueues(m, to); collectDistributions(m, to) })
 	for _, want := range []string{
 		`leasehold_visits_total{outcome="eventful"} 3`, `leasehold_visits_total{outcome="uneventful"} 1`, `leasehold_visits_total{outcome="failed"} 4`, `leasehold_visits_total{outcome="not_found"} 5`, `leasehold_visits_total{outcome="lost"} 6`,
 		`leasehold_visits_total{outcome="ignored"} 7`, `leasehold_visit_slots_total{what="asked"} 8`, `leasehold_visit_slots_total{what="granted"} 9`, `leasehold_visit_slots_total{what="save-now"} 10`, "leasehold_visit_deferred_total 11",
@@ -125,7 +125,7 @@ func TestTheCountsOfVisitsAreMetrics(t *testing.T) {
 	} {
 		require.Contains(t, lines, want)
 	}
-	require.Empty(t, collected(t, func(to sink) { collectQueues(visits.Metrics{Fresh: math.NaN()}, to) }), "there is no origin")
+	require.Empty(t, collected(t, func(to exposition.Sink) { collectQueues(visits.Metrics{Fresh: math.NaN()}, to) }), "there is no origin")
 	require.NoError(t, (&server{}).collectVisits(t.Context(), nil), "without a schedule there are none")
 }
 
