@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -60,11 +61,11 @@ func (f *Fetcher) Part(ctx context.Context, uri string, first, last int64) (*Par
 		return fail(fmt.Errorf("bytes %d to %d: want a part of an http(s) URL: %w", first, last, fault.ErrInvalid))
 	}
 	header := http.Header{"Accept-Encoding": {"identity"}, "Range": {fmt.Sprintf("bytes=%d-%d", first, last)}}
-	t, err := f.send(ctx, http.MethodGet, uri, header, nil, last-first+1)
+	t, err := f.send(ctx, http.MethodGet, uri, header, nil, math.MaxInt64)
 	if err != nil {
 		return fail(err)
 	}
-	p := &Part{Reader: t.body, Type: t.Header.Get("Content-Type"), transfer: t}
+	p := &Part{Reader: io.LimitReader(t.body, last-first+1), Type: t.Header.Get("Content-Type"), transfer: t}
 	sent := contentRange.FindStringSubmatch(t.Header.Get("Content-Range"))
 	if sent != nil {
 		p.First, _ = strconv.ParseInt(sent[1], 10, 64)
