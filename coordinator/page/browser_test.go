@@ -163,7 +163,9 @@ func (h *fixture) pages() (server *httptest.Server, pages map[string]string) {
 	require.NoError(h, err)
 	h.kill(models.Task{Action: "resize", Subject: "<script>alert(1)</script>"}, task.Failure{Reason: strings.Repeat("disk quota exceeded: /mnt/thumbs/a-very-long-path-without-any-space/", 4)})
 	h.kill(models.Task{Action: "resize"}, task.Failure{Reason: "exit status 2", Output: "panic: index out of range [61]\ngoroutine 1 [running]"})
+	episode, clip, _ := h.addShow("The manager who died on a Tuesday", "jingle")
 	return server, map[string]string{
+		"episode": "/archive/episodes/" + episode, "clip": "/archive/clips/" + clip, "episode-plain": "/archive/episodes/" + models.NewID("o", "e"),
 		"overview": "/", "tasks": "/tasks", "dead": "/tasks?state=dead&action=resize", "none": "/tasks?action=none", "task": "/tasks/" + child.ID, "running": "/tasks/" + running.ID, "dead-task": "/tasks/" + dead,
 		"workers": "/workers", "archive": "/archive", "visits": "/visits", "schedules": "/schedules", "spaces": "/spaces", "space": "/spaces/dead?template=...", "log": "/log", "missing": "/tasks/none",
 	}

@@ -43,6 +43,9 @@ var formActions = map[string]formAction{
 	"retry-origin": {"retryProblems", "Archive", func(v *visit, of string) error {
 		return v.do(v.Context(), http.MethodPost, path("problems", "retry"), types.Retry{Origin: of, Lasting: true}, nil)
 	}},
+	"retry-episode": {"retryProblems", "Archive", func(v *visit, of string) error {
+		return v.do(v.Context(), http.MethodPost, path("problems", "retry"), types.Retry{Episode: of, Lasting: true}, nil)
+	}},
 	"remedy": {"", "Overview", nil}, // actRemedy
 	"bulk":   {"", "Tasks", nil},    // actBulk
 }
@@ -54,7 +57,7 @@ var didWords = map[string]string{
 	"pause": "The action is paused; running tasks go on.", "resume": "The action goes on.",
 	"pause-schedule": "The schedule is paused.", "resume-schedule": "The schedule goes on.",
 	types.SaveNow: "A visit was asked for.", types.ForceNow: "A visit was asked for.", types.Enable: "The origin is visited again.", types.Disable: "The origin is not visited any more.",
-	"retry-origin": "The recordings are tried again.", "remedy": "Done.",
+	"retry-origin": "The recordings are tried again.", "retry-episode": "The episode is tried again.", "remedy": "Done.",
 }
 
 // request returns what sends a request without a body to a path: a collection, what of names, and a verb (empty: none).

@@ -204,6 +204,8 @@ type Finding struct {
 	EpisodeID  string `json:"episode_id"`
 	ClipID     string `json:"clip_id"`
 	EpisodeURI string `json:"episode_uri"`
+	// Aired is that of the episode.
+	Aired time.Time `json:"aired,omitzero" doc:"when the episode was aired; absent if that is unknown"`
 	// Within names a clip found around this one: of those in the same episode that last longer, the shortest. It
 	// is computed from all findings of the episode when they are read, because the clips may belong to different
 	// work-items.
