@@ -190,7 +190,7 @@ func (h *hosted) newPage(repo space.Repository, answer http.HandlerFunc) (*page.
 		return nil, err
 	}
 	return page.New(page.Config{
-		API: answer, Repo: repo, Code: h.index, Sound: sound.New(h.fetcher, h.DataDir.Catalog),
+		API: answer, Repo: repo, Code: h.index, Sound: sound.New(h.fetcher, h.DataDir.Catalog), Lost: h.Watcher().Lost,
 		Actions: h.cfg.HTTPActions, Prefix: h.cfg.Prefix, Insecure: h.isInsecure(), Log: h.log,
 	}), nil
 }

@@ -82,7 +82,7 @@ func newFixtureWith(t *testing.T, with func(*page.Config)) *fixture {
 	fetcher, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, fetcher.Close()) })
-	config := page.Config{Repo: repo, Actions: true, Sound: sound.New(fetcher, db.Catalog), Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
+	config := page.Config{Repo: repo, Actions: true, Sound: sound.New(fetcher, db.Catalog), Lost: c.Watcher().Lost, Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
 	with(&config)
 	h.handler = api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), History: db.History, Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet,
 		Attention: c.Watcher(), Actions: actions.NewSource(space.Over(conn), c.Tracker())})

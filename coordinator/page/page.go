@@ -25,6 +25,8 @@ type Config struct {
 	Code Code             // nil: without code search
 	// Sound plays episodes; nil: they are not played.
 	Sound Sound
+	// Lost lists the sessions that were lost lately, the latest first; nil: none are known.
+	Lost func() []models.LostSession
 	// Actions offers actions to visitors whose role allows them; without it, the page only shows.
 	Actions bool
 	// Prefix is the path below which a proxy serves the page, such as /leasehold; empty: none. Requests may come with it

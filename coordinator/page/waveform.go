@@ -19,6 +19,7 @@ const (
 	waveBars               = 580
 	waveRows               = 3 // of labels; more findings at one place have none
 	waveLabel              = 18.0
+	waveLetter             = 7.4 // width of a letter of a label, which is bold
 	waveColours            = 6
 )
 
@@ -103,7 +104,7 @@ func (w waveform) drawLabels(b *strings.Builder) {
 		if text == "" {
 			text = fit(f.ClipID, 110)
 		}
-		width := float64(len([]rune(text)))*letterWidth + 12
+		width := float64(len([]rune(text)))*waveLetter + 12
 		x := w.x(f.Offset)
 		left := math.Min(x, waveRight-width)
 		for row := range ends {
