@@ -76,6 +76,7 @@ func (s *server) recordingRoutes() []route {
 		on("listEpisodes", "GET", "/episodes", "List the episodes, latest curated first.", s.listEpisodes, page(maxPage, byOrigin)...),
 		withBody("putEpisodes", "PUT", "/episodes", "Put episodes, with their priorities. Repeating it changes nothing.", s.putEpisodes).link("getOrigin", "origin", "origin"),
 		on("getEpisode", "GET", "/episodes/{episode}", "Show an episode.", s.getEpisode),
+		on("getWaveform", "GET", "/episodes/{episode}/waveform", "Show the waveform of an episode that was researched.", s.getWaveform),
 		withBody("updateEpisode", "PATCH", "/episodes/{episode}", "Set the priority of an episode; visits do not change it from then on.", s.patchEpisode),
 		on("resetEpisodePriority", "DELETE", "/episodes/{episode}/priority", "Return an episode to the priority that its origin lists.", s.resetEpisode),
 		on("listClips", "GET", "/clips", "List the clips, in the order in which they are selected.", s.listClips, page(maxPage, byOrigin)...),
