@@ -61,8 +61,8 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
 	defer cancel()
 	s := Status{Coordinator: c.Base()}
-	var report models.AttentionReport
-	if _, err := c.Do(ctx, Call{Method: "GET", Path: "attention", Answer: &report, Repeat: true}); err != nil && !errors.Is(err, fault.ErrNotFound) { // an older coordinator has none
+	report, err := c.Attention(ctx)
+	if err != nil && !errors.Is(err, fault.ErrNotFound) { // an older coordinator has none
 		return Status{}, err
 	}
 	s.Attention = append([]models.Attention{}, report.Items...)
