@@ -93,6 +93,7 @@ func (s *server) recordingRoutes() []route {
 // fleetRoutes are the routes for processes, their sessions and backups.
 func (s *server) fleetRoutes() []route {
 	return []route{
+		on("getCaller", "GET", "/caller", "Show who makes this request, with the roles and the operations that they allow.", s.getCaller),
 		on("listStatus", "GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
 		on("listWarnings", "GET", "/warnings", "List what an administrator should look at: missing authentication, and join lines that end while processes need them.", s.listWarnings),
 		on("getDatabaseCheck", "GET", "/database", "Show the result of the latest nightly check of the database.", s.databaseCheck),
