@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/require"
 
@@ -75,7 +76,7 @@ func (r *terminalRun) types(keys string) {
 	require.NoError(r, err)
 }
 
-// endsWell waits for the end of the program, which is no failure.
+// endsWell waits for the end of the program, which succeeds.
 func (r *terminalRun) endsWell() {
 	r.Helper()
 	err := r.program.Wait()
@@ -120,4 +121,12 @@ func TestAWatchedListIsDrawnInPlaceOnATerminal(t *testing.T) {
 	r.awaits("old, because the coordinator at")
 	require.NoError(t, r.program.Process.Signal(os.Interrupt))
 	r.endsWell()
+}
+
+func TestTheRowsOfDoctorFitTheTerminal(t *testing.T) {
+	t.Parallel()
+	h := startCoordinator(t, t.Cleanup)
+	seen := onTerminal(t, t.TempDir(), "xterm", true, "doctor", "--host", "127.0.0.1", "--http", strings.TrimPrefix(h.server.URL, "http://"))
+	require.Contains(t, seen, "attention")
+	require.LessOrEqual(t, utf8.RuneCountInString(widestLine(seen)), terminalColumns, seen)
 }

@@ -14,8 +14,8 @@ import (
 	"leasehold/shared/fault"
 )
 
-// watchable adds --watch to a command that prints a list. With it the command runs again and again until its context
-// ends, which is no error. On a terminal each table takes the place of the one before; elsewhere, and in the formats for
+// watchable adds --watch to a command that prints a list. With it the command runs at intervals until its context
+// ends, and then succeeds. On a terminal each table takes the place of the one before; elsewhere, and in the formats for
 // programs, they follow each other.
 func (a *app) watchable(c *cobra.Command) *cobra.Command {
 	var every time.Duration
@@ -33,7 +33,7 @@ func (a *app) watchable(c *cobra.Command) *cobra.Command {
 	return c
 }
 
-// watch prints a list again and again.
+// watch prints a list at intervals.
 type watch struct {
 	*app
 	every time.Duration

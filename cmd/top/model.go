@@ -94,7 +94,7 @@ type (
 	Quit struct{}
 )
 
-// Update returns the state after a message, and what is to be done; nil for nothing.
+// Update returns the state after a message, and the effect that it demands; nil if it demands none.
 func (m Model) Update(message any) (next Model, effect any) {
 	switch x := message.(type) {
 	case Tick:
@@ -143,7 +143,9 @@ func (m Model) read() (Model, any) {
 }
 
 // allows reports whether the role of the user allows an operation.
-func (m Model) allows(operation string) bool { return slices.Contains(m.data.Caller.Operations, operation) }
+func (m Model) allows(operation string) bool {
+	return slices.Contains(m.data.Caller.Operations, operation)
+}
 
 // current returns the selected row of a pane: the first one if the row that was selected is gone. It is nil if there
 // are none.

@@ -28,8 +28,8 @@ var columns = [panes][]column{
 
 const gap = 2 // spaces between columns
 
-// tableLines returns the head and the rows as lines of at most width characters, in the columns that the width has
-// room for.
+// tableLines returns the head and the rows as lines of at most width characters, in the columns that are shown at
+// that width.
 func tableLines(all []column, rows []row, width int) (head string, lines []string) {
 	var shown []int
 	for i, c := range all {

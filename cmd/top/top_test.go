@@ -162,7 +162,7 @@ func TestColoursAreDrawnOnlyIfWanted(t *testing.T) {
 	require.NotContains(t, m.View(), "\x1b[31mconnection", "text of others has no colours")
 }
 
-// Whatever is pressed at whatever size, the screen has no more lines than the terminal, and none is wider.
+// After any keys and at any size, the screen has no more lines than the terminal, and none is wider.
 func TestTheScreenFitsTheTerminal(t *testing.T) {
 	t.Parallel()
 	keys := []string{"tab", "shift+tab", "up", "down", "end", "home", "enter", "esc", "/", "i", "backspace", "?", "s", "f", "p", "c", "r", "x", "d", "y", "n", "4"}

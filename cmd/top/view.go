@@ -36,7 +36,7 @@ func (m Model) View() string {
 	}
 	top := m.header(width)
 	bottom := m.footer(width)
-	room := m.height - len(top) - len(bottom)
+	left := m.height - len(top) - len(bottom)
 	var middle []string
 	switch {
 	case m.help:
@@ -44,15 +44,15 @@ func (m Model) View() string {
 	case m.details && m.current(m.focus) != nil:
 		middle = m.detailLines(*m.current(m.focus), width)
 	default:
-		middle = m.paneLines(width, room)
+		middle = m.paneLines(width, left)
 	}
 	if m.height == 0 {
 		return strings.Join(append(top, middle...), "\n") + "\n"
 	}
-	for len(middle) < room {
+	for len(middle) < left {
 		middle = append(middle, "")
 	}
-	all := append(append(top, middle[:max(0, min(room, len(middle)))]...), bottom...)
+	all := append(append(top, middle[:max(0, min(left, len(middle)))]...), bottom...)
 	return strings.Join(all[:min(len(all), m.height)], "\n")
 }
 
@@ -127,9 +127,9 @@ func (m Model) footer(width int) []string {
 	return []string{above, m.draw(faint, strings.Join(keys, "  "), width)}
 }
 
-// paneLines returns the panes in so many lines. Without a terminal each has all its rows, up to plainRows. A low
-// terminal has only the titles of the panes that are not focused.
-func (m Model) paneLines(width, room int) (lines []string) {
+// paneLines returns the panes; left lines are free for them. Without a terminal each has all its rows, up to plainRows.
+// A low terminal has only the titles of the panes that are not focused.
+func (m Model) paneLines(width, left int) (lines []string) {
 	var all [panes][]row
 	want := [panes]int{}
 	for p := range panes {
@@ -137,13 +137,13 @@ func (m Model) paneLines(width, room int) (lines []string) {
 		want[p] = max(1, len(all[p]))
 	}
 	const heads = 2 * int(panes)
-	shares, low := share(want, m.focus, room-heads), m.height > 0 && room < heads+int(panes)
+	shares, low := share(want, m.focus, left-heads), m.height > 0 && left < heads+int(panes)
 	for p := range panes {
 		switch {
 		case m.height == 0:
 			shares[p] = min(want[p], plainRows)
 		case low:
-			shares[p] = room - int(panes) - 1
+			shares[p] = left - int(panes) - 1
 		}
 		pane := m.onePane(p, all[p], width, max(0, shares[p]))
 		if low && p != m.focus {
@@ -154,20 +154,21 @@ func (m Model) paneLines(width, room int) (lines []string) {
 	return lines
 }
 
-// share divides lines among panes: each gets a few, the focused one the rest, and then the others what that leaves.
-func share(want [panes]int, focus pane, room int) (got [panes]int) {
+// share divides the lines that are left among the panes. Each gets a few, then the focused one as many as it wants, then
+// the others.
+func share(want [panes]int, focus pane, left int) (got [panes]int) {
 	const few = 2
 	take := func(p pane, most int) {
-		n := max(0, min(want[p]-got[p], most, room))
-		got[p], room = got[p]+n, room-n
+		n := max(0, min(want[p]-got[p], most, left))
+		got[p], left = got[p]+n, left-n
 	}
 	take(focus, few)
 	for p := range panes {
 		take(p, few-got[p])
 	}
-	take(focus, room)
+	take(focus, left)
 	for p := range panes {
-		take(p, room)
+		take(p, left)
 	}
 	return got
 }
@@ -185,7 +186,7 @@ func (m Model) cleanRows(rows []row) []row {
 }
 
 // onePane returns the title, the head and a part of the rows around the selected one.
-func (m Model) onePane(p pane, rows []row, width, room int) []string {
+func (m Model) onePane(p pane, rows []row, width, left int) []string {
 	title := fmt.Sprintf("%d %s (%d)", p+1, paneTitles[p], len(rows))
 	if p == tasksPane {
 		state := taskStates[m.state]
@@ -205,8 +206,8 @@ func (m Model) onePane(p pane, rows []row, width, room int) []string {
 	head, cells := tableLines(columns[p], rows, width-len(mark))
 	lines := []string{m.draw(style, mark+title, width), m.draw(faint, "  "+head, width)}
 	at := m.indexOf(p, rows)
-	from := max(0, min(at-room/2, len(rows)-room))
-	for i := from; i < min(len(rows), from+room); i++ {
+	from := max(0, min(at-left/2, len(rows)-left))
+	for i := from; i < min(len(rows), from+left); i++ {
 		mark, s := "  ", rows[i].style
 		if i == at && p == m.focus && m.height > 0 {
 			mark, s = "> ", inverse
@@ -214,10 +215,10 @@ func (m Model) onePane(p pane, rows []row, width, room int) []string {
 		lines = append(lines, m.draw(s, mark+cells[i], width))
 	}
 	switch {
-	case len(rows) == 0 && room > 0:
+	case len(rows) == 0 && left > 0:
 		lines = append(lines, m.draw(faint, "  none", width))
-	case m.height == 0 && len(rows) > room:
-		lines = append(lines, m.draw(faint, fmt.Sprintf("  … and %d more", len(rows)-room), width))
+	case m.height == 0 && len(rows) > left:
+		lines = append(lines, m.draw(faint, fmt.Sprintf("  … and %d more", len(rows)-left), width))
 	}
 	return lines
 }
