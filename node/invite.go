@@ -113,7 +113,8 @@ func Attention(ctx context.Context, cfg config.Config) (items []models.Attention
 		return nil, nil // other checks are about the folder
 	}
 	err = locate.Call(ctx, cfg, func(ctx context.Context, c *client.Client) error {
-		items, err = c.Attention(ctx)
+		report, err := c.Attention(ctx)
+		items = report.Items
 		return err
 	})
 	if errors.Is(err, fault.ErrUnavailable) {

@@ -23,7 +23,7 @@ var roles = byOperation(map[access.Roles][]string{
 	},
 	access.Reader | access.Fleet: {"listOrigins", "listStatus", "getIdentity"},
 	// The space that the request names decides the rest (coordinator/permission).
-	access.Any: {"listTuples", "readTuple"},
+	access.Any: {"listTuples", "readTuple", "getCaller"},
 	access.Producer: {
 		"createSpace", "putTuple", "takeTuple", "acknowledgeHold", "returnHold", "runTransaction",
 		"createTask", "createTasks", "cancelTask", "cancelSelected", "putEpisodes", "putClips", "reportChange", "putListedOrigins",

@@ -94,6 +94,7 @@ func (s *server) recordingRoutes() []route {
 // fleetRoutes are the routes for processes, their sessions and backups.
 func (s *server) fleetRoutes() []route {
 	return []route{
+		on("getCaller", "GET", "/caller", "Show who makes this request, with the roles and the operations that they allow.", s.getCaller),
 		on("listStatus", "GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
 		on("getDatabaseCheck", "GET", "/database", "Show the result of the latest nightly check of the database.", s.databaseCheck),
 		on("listCosts", "GET", "/costs", "List what tasks have cost since the coordinator started.", s.listCosts, page(maxPage)...),
