@@ -145,14 +145,14 @@ type Known struct {
 
 // Outcome is the body of the result of a visit.
 type Outcome struct {
-	Visit  string    `json:"visit"`
+	Visit  string    `json:"visit,omitempty" doc:"id; absent: none of the coordinator's visits"`
 	Origin string    `json:"origin" schema:"id"`
 	Status Status    `json:"status"`
 	Error  string    `json:"error,omitempty" doc:"why it failed"`
 	Fault  Fault     `json:"fault,omitempty" enum:"host,gone" doc:"of a failure: host (no connection to it) or gone (for good, such as HTTP 410)"`
-	Items  int       `json:"items" doc:"recordings listed" schema:"minimum: 0"`
+	Items  int       `json:"items,omitempty" doc:"recordings listed" schema:"minimum: 0"`
 	At     time.Time `json:"at"`
-	Took   Seconds   `json:"took_s" schema:"minimum: 0"`
+	Took   Seconds   `json:"took_s,omitempty" schema:"minimum: 0"`
 
 	// The rest decides when the next visit is due. Without a digest the status
 	// decides alone.

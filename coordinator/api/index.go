@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	codeindex "leasehold/coordinator/code"
@@ -78,7 +79,11 @@ func (s *server) indexCommit(ctx context.Context, q *request, body types.Segment
 	if err != nil {
 		return none{}, err
 	}
-	return none{}, x.Commit(ctx, body.Batch, q.text("segment"))
+	err = x.Commit(ctx, body.Batch, q.text("segment"))
+	if errors.Is(err, fault.ErrCorrupt) { // what the client sent, not what the index has
+		err = fmt.Errorf("%w: what was received is not this segment: %v", fault.ErrConflict, err)
+	}
+	return none{}, err
 }
 
 func (s *server) indexComplete(ctx context.Context, q *request) (types.GenerationState, error) {

@@ -68,6 +68,9 @@ func constrain(s object, tag string) {
 	}
 }
 
+// base64Pattern is how bytes are written.
+const base64Pattern = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+
 // enums are the values of string types.
 var enums = map[reflect.Type]func() []string{
 	reflect.TypeFor[types.ErrorCode](): func() (codes []string) {
@@ -92,7 +95,7 @@ func (g *generator) schema(t reflect.Type) object {
 		return g.schema(t.Elem())
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return object{"type": "string", "contentEncoding": "base64"}
+			return object{"type": "string", "contentEncoding": "base64", "pattern": base64Pattern}
 		}
 		return object{"type": "array", "items": g.schema(t.Elem())}
 	case reflect.Map:
@@ -180,6 +183,12 @@ func allOptional(t reflect.Type) bool {
 // isOptional reports whether a field with these options of its JSON tag may be absent.
 func isOptional(options string) bool { return strings.HasPrefix(options, "omit") }
 
+// mayBeNull reports whether a required field of a Go kind may be null: in answers a pointer, and in bodies what Go writes
+// so if it is empty.
+func (g *generator) mayBeNull(k reflect.Kind) bool {
+	return k == reflect.Pointer || g.isBody && (k == reflect.Slice || k == reflect.Map)
+}
+
 // addFields adds the fields of a struct as encoding/json names them, and to required
 // those that are never omitted.
 func (g *generator) addFields(t reflect.Type, properties object, required *[]string) {
@@ -194,7 +203,7 @@ func (g *generator) addFields(t reflect.Type, properties object, required *[]str
 			continue
 		}
 		s := g.schema(f.Type)
-		if kind := s["type"]; kind != nil && f.Type.Kind() == reflect.Pointer && !isOptional(options) && !g.isBody {
+		if kind := s["type"]; kind != nil && !isOptional(options) && g.mayBeNull(f.Type.Kind()) {
 			s["type"] = []any{kind, "null"}
 		}
 		if doc := f.Tag.Get("doc"); doc != "" {

@@ -106,7 +106,7 @@ type Resolution struct {
 // Release is the body that gives a task back after an attempt that failed.
 type Release struct {
 	Token  int64          `json:"token"`
-	Error  string         `json:"error" doc:"why, for people"`
+	Error  string         `json:"error,omitempty" doc:"why, for people"`
 	Delay  models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it; the coordinator's rule if absent" schema:"minimum: 0"`
 	Output string         `json:"output,omitempty" doc:"the last lines that the attempt printed"`
 	GiveUp bool           `json:"give_up,omitempty" doc:"no worker could do it: it is dead at once"`
