@@ -21,7 +21,7 @@ type Origin struct {
 	Every *Seconds `json:"every_s,omitempty" doc:"fixed seconds between two visits, when it is added; 0: the policy decides; absent: unchanged"`
 	// Hours are those in which an added origin may be visited; AnyHours takes them back, nil leaves them as they are.
 	// The schedule keeps them, not the catalog.
-	Hours *Hours `json:"hours,omitempty" doc:"hours in which it may be visited, when it is added, such as 22:00-06:00@Europe/Berlin; any: at any time; absent: unchanged"`
+	Hours *Hours `json:"hours,omitempty" doc:"hours in which it may be visited, when it is added, such as 22:00-06:00@Europe/Berlin; any: at any time; absent: unchanged" schema:"hours"`
 	// Branches are the branches to index of a repository, or of the repositories that a lister lists: names, patterns
 	// of path.Match, or HEAD. If empty, the manager's setting applies. nil, when the origin is added, leaves them as
 	// they are.

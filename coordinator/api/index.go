@@ -70,6 +70,9 @@ func (s *server) indexPart(ctx context.Context, q *request, body types.SegmentPa
 	if err != nil {
 		return types.SegmentState{}, err
 	}
+	if body.Offset < 0 {
+		return types.SegmentState{}, fmt.Errorf("offset %d: %w: want 0 or more", body.Offset, fault.ErrInvalid)
+	}
 	n, err := x.Append(ctx, q.text("segment"), body.Offset, body.Data)
 	return types.SegmentState{Received: n}, err
 }

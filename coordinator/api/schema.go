@@ -39,6 +39,7 @@ var formats = map[string]object{
 	"sha256": {"pattern": "^[0-9a-f]{64}$"},
 	"oid":    {"pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"},
 	"kind":   {"pattern": "^[a-z][a-z0-9_-]{0,31}$"},
+	"hours":  {"pattern": `^(any|(([01][0-9]|2[0-3]):[0-5][0-9])-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)(@[A-Za-z][A-Za-z0-9_+/-]{0,63})?)$`},
 }
 
 // constrain adds the constraints of a tag to a schema: the name of a format, or keywords of JSON Schema as a YAML
@@ -183,10 +184,14 @@ func allOptional(t reflect.Type) bool {
 // isOptional reports whether a field with these options of its JSON tag may be absent.
 func isOptional(options string) bool { return strings.HasPrefix(options, "omit") }
 
-// mayBeNull reports whether a required field of a Go kind may be null: in answers a pointer, and in bodies what Go writes
-// so if it is empty.
-func (g *generator) mayBeNull(k reflect.Kind) bool {
-	return k == reflect.Pointer || g.isBody && (k == reflect.Slice || k == reflect.Map)
+// mayBeNull reports whether a required field may be null: in answers a pointer, and in bodies a list or a map that may be
+// empty, because Go writes an empty one so.
+func (g *generator) mayBeNull(f reflect.StructField) bool {
+	k := f.Type.Kind()
+	if g.isBody {
+		return (k == reflect.Slice || k == reflect.Map) && !strings.Contains(f.Tag.Get("schema"), "minItems")
+	}
+	return k == reflect.Pointer
 }
 
 // addFields adds the fields of a struct as encoding/json names them, and to required
@@ -203,7 +208,7 @@ func (g *generator) addFields(t reflect.Type, properties object, required *[]str
 			continue
 		}
 		s := g.schema(f.Type)
-		if kind := s["type"]; kind != nil && !isOptional(options) && g.mayBeNull(f.Type.Kind()) {
+		if kind := s["type"]; kind != nil && !isOptional(options) && g.mayBeNull(f) {
 			s["type"] = []any{kind, "null"}
 		}
 		if doc := f.Tag.Get("doc"); doc != "" {

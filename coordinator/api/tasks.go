@@ -111,7 +111,10 @@ var bySelection = []param{
 }
 
 // byState selects a state of tasks.
-var byState = param{name: "state", doc: "waiting, delayed, blocked, paused, claimed, dead, resolved, cancelled, or ended for those that are no longer in a space; those that are alive if absent"}
+var byState = param{name: "state", schema: "enum: ['', waiting, delayed, blocked, paused, claimed, dead, resolved, cancelled, ended]", doc: "waiting, delayed, blocked, paused, claimed, dead, resolved, cancelled, or ended for those that are no longer in a space; those that are alive if absent"}
+
+// byLiveState selects a state of tasks that have not ended.
+var byLiveState = param{name: "state", schema: "enum: ['', waiting, delayed, blocked, paused, claimed, dead]", doc: "waiting, delayed, blocked, paused, claimed or dead; those that are alive if absent"}
 
 // listedStates are the states by which tasks can be listed; the empty one selects those that
 // are alive.

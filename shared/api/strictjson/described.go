@@ -77,6 +77,14 @@ func (s *scanner) value(t reflect.Type, path string) {
 	case k == reflect.Struct && s.enter('{'):
 		s.object(tableOf(t), path)
 		return
+	case k == reflect.Map && s.enter('{'):
+		for s.More() {
+			_, _ = s.Token() // valid JSON has a name
+			s.checkNull(t.Elem(), false, path)
+			s.value(t.Elem(), path)
+		}
+		_, _ = s.Token() // valid JSON has the bracket
+		return
 	case k == reflect.Slice && t.Elem().Kind() != reflect.Uint8 && s.enter('['):
 		for s.More() {
 			s.checkNull(t.Elem(), false, path)
@@ -84,6 +92,8 @@ func (s *scanner) value(t reflect.Type, path string) {
 		}
 		_, _ = s.Token() // valid JSON has the bracket
 		return
+	case k == reflect.Slice && len(s.rest()) > 0 && s.rest()[0] == '[': // encoding/json reads bytes from numbers too
+		s.note(fmt.Errorf("%s: want bytes in base64, got array", strings.TrimSuffix(path, ".")))
 	case k >= reflect.Int && k <= reflect.Uint64:
 		s.integer()
 		return
@@ -132,14 +142,14 @@ func (s *scanner) object(table map[string]field, path string) {
 	}
 }
 
-// checkNull notes a null in place of a value of the type t. A required list, map or pointer may be null, because Go writes
-// an empty one so, and any JSON may be null.
+// checkNull notes a null in place of a value of the type t. A required list or map may be null, because Go writes an
+// empty one so, and any JSON may be null.
 func (s *scanner) checkNull(t reflect.Type, isRequired bool, path string) {
 	k := t.Kind()
 	if t == reflect.TypeFor[json.RawMessage]() || k == reflect.Interface || !bytes.HasPrefix(s.rest(), []byte("null")) {
 		return
 	}
-	if isRequired && (k == reflect.Slice || k == reflect.Map || k == reflect.Pointer) {
+	if isRequired && (k == reflect.Slice || k == reflect.Map) {
 		return
 	}
 	hint := ""

@@ -94,29 +94,37 @@ func TestWholeNumbersHaveAnyFormOfJSON(t *testing.T) {
 
 // described is a body whose field count is required.
 type described struct {
-	Count  int64           `json:"count"`
-	Names  []string        `json:"names"`
-	Note   string          `json:"note,omitempty"`
-	At     time.Time       `json:"at,omitzero"`
-	Data   json.RawMessage `json:"data,omitempty"`
-	Inner  []described     `json:"inner,omitempty"`
-	Number *int64          `json:"number,omitempty"`
+	Count  int64                `json:"count"`
+	Names  []string             `json:"names"`
+	Note   string               `json:"note,omitempty"`
+	At     time.Time            `json:"at,omitzero"`
+	Data   json.RawMessage      `json:"data,omitempty"`
+	Inner  []described          `json:"inner,omitempty"`
+	Number *int64               `json:"number,omitempty"`
+	Others map[string]described `json:"others,omitempty"`
+	Bytes  []byte               `json:"bytes,omitempty"`
+	Set    *int64               `json:"set"`
 }
 
 func TestADescribedValueHasItsRequiredFieldsAndNoOtherNull(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		`{"count":1,"names":[]}`: "",
-		`{"count":1,"names":null,"data":null,"inner":[{"names":["a"],"count":2}]}`: "",
-		`{"names":[]}`:                          "count: want a whole number of 64 bits, got nothing",
-		`{}`:                                    "count: want a whole number of 64 bits, got nothing",
-		`{"cuont":1}`:                           `unknown field "cuont" (did you mean count?)`,
-		`{"count":null,"names":[]}`:             "count: want a whole number of 64 bits, got null",
-		`{"count":1,"names":[null]}`:            "names: want a string, got null; leave it out",
-		`{"count":1,"names":[],"note":null}`:    "note: want a string, got null; leave it out",
-		`{"count":1,"names":[],"at":null}`:      "at: want a time, got null; leave it out",
-		`{"count":1,"names":[],"number": null}`: "number: want a whole number of 64 bits, got null; leave it out",
-		`{"count":1,"names":[],"inner":[{"count":1,"names":[]}, {"count":1}]}`: "inner.names: want a list, got nothing",
+		`{"count":1,"set":1,"names":[]}`: "",
+		`{"count":1,"set":1,"names":[],"others":{"a":{"count":2,"set":1,"names":null}}}`:           "",
+		`{"count":1,"set":1,"names":[],"others":{"a":null}}`:                                       "others: want an object, got null; leave it out",
+		`{"count":1,"set":null,"names":[]}`:                                                        "set: want a whole number of 64 bits, got null",
+		`{"count":1,"set":1,"names":null,"data":null,"inner":[{"names":["a"],"count":2,"set":1}]}`: "",
+		`{"names":[]}`:                       "count: want a whole number of 64 bits, got nothing",
+		`{}`:                                 "count: want a whole number of 64 bits, got nothing",
+		`{"cuont":1}`:                        `unknown field "cuont" (did you mean count?)`,
+		`{"count":null,"set":1,"names":[]}`:  "count: want a whole number of 64 bits, got null",
+		`{"count":1,"set":1,"names":[null]}`: "names: want a string, got null; leave it out",
+		`{"count":1,"set":1,"names":[],"note":null}`:                                                   "note: want a string, got null; leave it out",
+		`{"count":1,"set":1,"names":[],"at":null}`:                                                     "at: want a time, got null; leave it out",
+		`{"count":1,"set":1,"names":[],"number": null}`:                                                "number: want a whole number of 64 bits, got null; leave it out",
+		`{"count":1,"set":1,"names":[],"inner":[{"count":1,"set":1,"names":[]}, {"count":1,"set":1}]}`: "inner.names: want a list, got nothing",
+		`{"count":1,"set":1,"names":[],"bytes":[1]}`:                                                   "bytes: want bytes in base64, got array",
+		`{"count":1,"set":1,"names":[],"bytes":"eA=="}`:                                                "",
 		`null`: "want an object, got null",
 	} {
 		var d described
