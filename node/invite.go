@@ -68,7 +68,7 @@ func withAuth(ctx context.Context, cfg config.Config, log *slog.Logger, makes bo
 	}
 	d, err := OpenDataDir(ctx, cfg, log)
 	if answer != nil && errors.Is(err, fault.ErrConflict) {
-		return answer // its coordinator runs, and does not authenticate its clients
+		return answer // its coordinator runs, and cannot be reached
 	}
 	if err != nil {
 		return err

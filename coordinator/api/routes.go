@@ -156,7 +156,7 @@ func (s *server) taskRoutes() []route {
 		on("getAction", "GET", "/actions/{action}", "Show the figures of an action now: its tasks by state, its pause, its workers, its rates and durations.", s.getAction),
 		withBody("pauseAction", "POST", "/actions/{action}/pause", "Have no more tasks of an action claimed. Running tasks go on. Who asked for it is noted.", s.pauseAction).keyed(),
 		on("resumeAction", "POST", "/actions/{action}/resume", "End the pause of an action.", s.resumeAction).keyed(),
-		on("countTasks", "GET", "/bulk/count", "Count the tasks that a filter selects: those that are alive, or those of a state that is not an end.", s.countTasks, append(slices.Clone(bySelection), byState)...),
+		on("countTasks", "GET", "/bulk/count", "Count the tasks that a filter selects: those that are alive, or those of a state that is not an end.", s.countTasks, append(slices.Clone(bySelection), byLiveState)...),
 		withBody("requeueSelected", "POST", "/bulk/requeue", "Requeue the dead letters that a filter selects, some with each request: repeat it with the next of the answer. More than count are refused (conflict).", s.bulk(task.BulkRequeue)).bulk(),
 		withBody("discardSelected", "POST", "/bulk/discard", "Discard the dead letters that a filter selects, as with requeue.", s.bulk(task.BulkDiscard)).bulk(),
 		withBody("cancelSelected", "POST", "/bulk/cancel", "Cancel the live tasks that a filter selects, as with requeue.", s.bulk(task.BulkCancel)).bulk(),

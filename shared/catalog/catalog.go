@@ -171,8 +171,8 @@ func (c Curated) Eventful() bool { return c != Curated{} }
 
 // Limits are what one Select may choose.
 type Limits struct {
-	Clips    int      `json:"limit" doc:"most clips of one episode"`
-	Episodes int      `json:"episodes,omitempty" doc:"most episodes of a sweep, in which one clip is to be found; 0: no sweeps"`
+	Clips    int      `json:"limit" doc:"most clips of one episode" schema:"minimum: 1"`
+	Episodes int      `json:"episodes,omitempty" doc:"most episodes of a sweep, in which one clip is to be found; 0: no sweeps" schema:"minimum: 0"`
 	Unswept  []string `json:"unswept,omitempty" doc:"ids of clips without a sweep"`
 }
 
