@@ -96,7 +96,7 @@ func itemFindings(f Fleet, check string, belongs func(models.Attention) bool) (f
 }
 
 func coordinatorState(f Fleet) []Finding {
-	return []Finding{{State: OK, What: fmt.Sprintf("%s answers, and has %s", f.Status.Coordinator, numbered(len(f.Status.Sessions), "session"))}}
+	return []Finding{{State: OK, What: fmt.Sprintf("%s answers, and has %s of managers and workers", f.Status.Coordinator, numbered(len(f.Status.Sessions), "session"))}}
 }
 
 func memoryState(f Fleet) []Finding {
