@@ -29,9 +29,8 @@ database, the journal, the code index, fetched media, fingerprints and mirrors.
 Database and journal are not read while a coordinator runs on the folder. It
 reads its database each night itself; status and log show the result.
 
-If a coordinator runs on the folder, doctor also shows its warnings: that it
-does not authenticate (--insecure), and join lines that end while processes need
-them.
+If a coordinator runs on the folder, doctor also shows what needs attention
+there, as status does.
 
 With --host or --http, doctor examines a coordinator and its fleet in place of
 this machine: memory, catalog, disk, clocks, versions, access, and what else
@@ -58,7 +57,7 @@ needs attention. It only reads.`,
 		if deep {
 			found = append(found, doctor.Database(node.ExamineDatabase(c.Context(), cfg)), doctor.Journal(node.ExamineJournal(cfg, a.newLogger(cfg))))
 		}
-		found = append(found, doctor.Access(node.Warnings(c.Context(), cfg))...)
+		found = append(found, doctor.Attention(node.Attention(c.Context(), cfg))...)
 		return a.showExam(o, found)
 	}
 	return c

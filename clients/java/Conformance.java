@@ -109,7 +109,7 @@ public final class Conformance {
 
         var keyed = client.create(action, null, Map.of(), action + "-key");
         same(keyed.id(), client.create(action, null, Map.of(), action + "-key").id());
-        refused(Leasehold.KeyReused.class, 422, () -> client.create(action, 1, Map.of(), action + "-key"));
+        refused(Leasehold.KeyReused.class, 409, () -> client.create(action, 1, Map.of(), action + "-key"));
         System.out.println("key");
 
         refused(Leasehold.NotFound.class, 404, () -> client.get("t999999"));
@@ -183,7 +183,7 @@ public final class Conformance {
         System.out.println("selection");
 
         session.close();
-        refused(Leasehold.SessionClosed.class, 410, session::heartbeat);
+        refused(Leasehold.SessionClosed.class, 404, session::heartbeat);
         session.close();
         System.out.println("session");
     }

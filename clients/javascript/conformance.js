@@ -28,7 +28,7 @@ async function verbs(client, admin, action) {
 
   const keyed = await client.create(action, null, {}, `${action}-key`);
   assert.equal((await client.create(action, null, {}, `${action}-key`)).id, keyed.id);
-  await refused(leasehold.KeyReusedError, 422, () => client.create(action, 1, {}, `${action}-key`));
+  await refused(leasehold.KeyReusedError, 409, () => client.create(action, 1, {}, `${action}-key`));
   console.log('key');
 
   await refused(leasehold.NotFoundError, 404, () => client.get('t999999'));
@@ -91,7 +91,7 @@ async function verbs(client, admin, action) {
   console.log('selection');
 
   await session.end();
-  await refused(leasehold.SessionClosedError, 410, () => session.heartbeat());
+  await refused(leasehold.SessionClosedError, 404, () => session.heartbeat());
   await session.end();
   console.log('session');
 }

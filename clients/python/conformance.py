@@ -37,7 +37,7 @@ def verbs(client, admin, action):
 
     keyed = client.create(action, key=action + "-key")
     assert client.create(action, key=action + "-key")["id"] == keyed["id"]
-    refused(leasehold.KeyReused, 422, lambda: client.create(action, 1, key=action + "-key"))
+    refused(leasehold.KeyReused, 409, lambda: client.create(action, 1, key=action + "-key"))
     print("key")
 
     refused(leasehold.NotFound, 404, lambda: client.get("t999999"))
@@ -103,7 +103,7 @@ def verbs(client, admin, action):
     print("selection")
 
     session.end()
-    refused(leasehold.SessionClosed, 410, session.heartbeat)
+    refused(leasehold.SessionClosed, 404, session.heartbeat)
     session.end()
     print("session")
 

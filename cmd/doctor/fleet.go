@@ -2,7 +2,6 @@ package doctor
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"leasehold/models"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/fault"
 	"leasehold/shared/process/build"
 )
 
@@ -29,7 +27,7 @@ type Fleet struct {
 // ReadFleet asks a coordinator. It only reads.
 func ReadFleet(ctx context.Context, api *client.Client) (f Fleet, err error) {
 	began := time.Now()
-	if f.Report, err = api.Attention(ctx); err != nil && !errors.Is(err, fault.ErrNotFound) { // an older coordinator has none
+	if f.Report, err = api.Attention(ctx); err != nil {
 		return f, err
 	}
 	f.Asked = began.Add(time.Since(began) / 2)
@@ -53,7 +51,7 @@ var fleetChecks = []struct {
 	{"disk", []models.Cause{models.CauseOwnFault}, diskState},
 	{"clocks", []models.Cause{models.CauseClocks}, clockState},
 	{"versions", []models.Cause{models.CauseVersions}, versionState},
-	{"access", []models.Cause{models.CauseOpen}, accessState},
+	{"access", []models.Cause{models.CauseOpen, models.CauseInviteEnds}, accessState},
 }
 
 // ExamineFleet returns the findings about a fleet, in a fixed order.
@@ -80,17 +78,9 @@ func ExamineFleet(f Fleet) (found []Finding) {
 // itemFindings returns the attention items that belong to a check.
 func itemFindings(f Fleet, check string, belongs func(models.Attention) bool) (found []Finding) {
 	for _, i := range f.Report.Items {
-		if !belongs(i) {
-			continue
+		if belongs(i) {
+			found = append(found, itemFinding(check, i))
 		}
-		x := Finding{Check: check, State: Warn, What: i.Text, Advice: i.Command}
-		if i.Severity == models.StopsWork {
-			x.State = Fail
-		}
-		if i.Detail != "" {
-			x.What += ". " + i.Detail
-		}
-		found = append(found, x)
 	}
 	return found
 }
@@ -164,17 +154,9 @@ func versionState(f Fleet) (found []Finding) {
 	return []Finding{{State: OK, What: strings.Join(append(all, "this program is "+own), ", ")}}
 }
 
-// accessState returns the warnings about clients, without the one that an attention item has told already.
-func accessState(f Fleet) (found []Finding) {
-	for _, line := range f.Status.Warnings {
-		if line != types.InsecureWarning {
-			found = append(found, Access([]string{line}, nil)...)
-		}
-	}
-	if len(found) == 0 {
-		found = []Finding{{State: OK, What: "no join line ends while processes need it"}}
-	}
-	return found
+// accessState is what is found about clients if no item tells of them.
+func accessState(Fleet) []Finding {
+	return []Finding{{State: OK, What: "no join line ends while processes need it"}}
 }
 
 // numbered returns a number with its noun.

@@ -61,8 +61,7 @@ func TestWhatIsWrongWithAFleetIsAFinding(t *testing.T) {
 			doctor.Finding{Check: "versions", State: doctor.Warn, What: "this program is " + build.Version() + ", and the fleet is 9.9.9 (1 session)", Advice: "use the program of the same version"}},
 		"damage": {func(f *doctor.Fleet) { f.Status.Database.Damage = []string{"page 7"} },
 			doctor.Finding{Check: "catalog", State: doctor.Fail, What: "the database is damaged: page 7", Advice: "restore a backup"}},
-		"join line": {func(f *doctor.Fleet) { f.Status.Warnings = []string{types.InsecureWarning, "a join line ends"} },
-			doctor.Finding{Check: "access", State: doctor.Warn, What: "a join line ends", Advice: "docs/security.md"}},
+		"join line": {item(models.CauseInviteEnds, models.ToKnow), doctor.Finding{Check: "access", State: doctor.Warn, What: "it is so. Since noon.", Advice: "leasehold log"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -16,8 +16,8 @@ var roles = byOperation(map[access.Roles][]string{
 	access.Public: {"getDocument", "getUsersDocument", "joinFleet", "renewCertificate"},
 	access.Reader: {
 		"getOrigin", "getVisitSchedule", "listListers", "listVisitTypes", "listVisits", "listNextVisits", "getVisitCapacity",
-		"listEpisodes", "getEpisode", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
-		"getAttention", "getDatabaseCheck", "listWarnings", "listCosts", "listSessions", "listSpaces", "getSpace",
+		"listEpisodes", "getEpisode", "getWaveform", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
+		"getAttention", "getDatabaseCheck", "listCosts", "listSessions", "listSpaces", "getSpace",
 		"listTasks", "getTask", "countTasks", "listActions", "getAction", "getHistory", "listLeases", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
 		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},

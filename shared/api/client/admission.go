@@ -97,10 +97,3 @@ func (c *Client) RotateIdentity(ctx context.Context, n types.NewIdentity) (i typ
 	_, err = c.Do(ctx, Call{Method: "POST", Path: "identity", Body: n, Answer: &i})
 	return i, err
 }
-
-// Warnings returns what an administrator should look at, a line for each.
-func (c *Client) Warnings(ctx context.Context) ([]string, error) {
-	w := types.Warnings{Items: []string{}}
-	_, err := c.Do(ctx, Call{Method: "GET", Path: "warnings", Answer: &w, Repeat: true})
-	return w.Items, err
-}

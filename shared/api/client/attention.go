@@ -2,15 +2,20 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/url"
 
 	"leasehold/models"
 	"leasehold/shared/api/types"
+	"leasehold/shared/fault"
 )
 
-// Attention returns what a person should look at, the worst first.
+// Attention returns what a person should look at, the worst first; an older coordinator has nothing.
 func (c *Client) Attention(ctx context.Context) (r models.AttentionReport, err error) {
 	_, err = c.Do(ctx, Call{Method: "GET", Path: "attention", Answer: &r, Repeat: true, Timeout: statusTimeout})
+	if errors.Is(err, fault.ErrNotFound) {
+		return models.AttentionReport{}, nil
+	}
 	return r, err
 }
 

@@ -127,11 +127,3 @@ func (i Identity) CAs() string {
 type NewIdentity struct {
 	Until time.Time `json:"until" doc:"when the CA of today is accepted no more, in whole seconds; at once if it has passed"`
 }
-
-// Warnings are what an administrator should look at.
-type Warnings struct {
-	Items []string `json:"items" doc:"a line for each; empty: there is nothing"`
-}
-
-// InsecureWarning is the item of Warnings of a coordinator that runs with --insecure.
-const InsecureWarning = "insecure: this coordinator does not authenticate its clients: everyone who reaches its ports may do anything"
