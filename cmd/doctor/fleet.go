@@ -43,7 +43,7 @@ func ReadFleet(ctx context.Context, api *client.Client) (f Fleet, err error) {
 var fleetChecks = []struct {
 	name   string
 	causes []models.Cause
-	state  func(Fleet) []Finding // what is found without items
+	state  func(Fleet) []Finding // the findings without items
 }{
 	{"coordinator", []models.Cause{models.CauseSuspended, models.CauseUnknown}, coordinatorState},
 	{"memory", []models.Cause{models.CauseRefused, models.CauseNearBound}, memoryState},
