@@ -82,6 +82,8 @@ var printed = map[string]any{
 	"A caller in `leasehold top --json`": types.Caller{},
 	"A worker in `leasehold top --json`": top.Worker{},
 
+	"`leasehold leases --json`": types.Lease{},
+
 	"`leasehold limit list --json`": types.Limit{},
 
 	"`leasehold schedule list --json`, `leasehold schedule show --json`, `leasehold schedule add --json`": types.TaskSchedule{},

@@ -43,7 +43,7 @@ func ReadFleet(ctx context.Context, api *client.Client) (f Fleet, err error) {
 var fleetChecks = []struct {
 	name   string
 	causes []models.Cause
-	state  func(Fleet) []Finding // what is found without items
+	state  func(Fleet) []Finding // the findings without items
 }{
 	{"coordinator", []models.Cause{models.CauseSuspended, models.CauseUnknown}, coordinatorState},
 	{"memory", []models.Cause{models.CauseRefused, models.CauseNearBound}, memoryState},
@@ -86,7 +86,7 @@ func itemFindings(f Fleet, check string, belongs func(models.Attention) bool) (f
 }
 
 func coordinatorState(f Fleet) []Finding {
-	return []Finding{{State: OK, What: fmt.Sprintf("%s answers, and has %s", f.Status.Coordinator, numbered(len(f.Status.Sessions), "session"))}}
+	return []Finding{{State: OK, What: fmt.Sprintf("%s answers, and has %s of managers and workers", f.Status.Coordinator, numbered(len(f.Status.Sessions), "session"))}}
 }
 
 func memoryState(f Fleet) []Finding {
