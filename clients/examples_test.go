@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
+	"net"
 	"net/http"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -17,61 +19,30 @@ import (
 	"leasehold/internal/binary"
 )
 
-// exampleSets are the examples of each language: a command that succeeds if they can run, how they are built in the folder
-// of the client (out is an empty folder), and how web and worker are started.
-var exampleSets = []struct {
-	name               string
-	probe              []string
-	build, web, worker func(out string) []string
-}{
-	{
-		name: "python", probe: []string{"python3", "-c", "import flask"},
-		web:    func(string) []string { return []string{"python3", "-B", "examples/web.py"} },
-		worker: func(string) []string { return []string{"python3", "-B", "examples/worker.py"} },
-	},
-	{
-		name: "javascript", probe: []string{"node", "--version"},
-		web:    func(string) []string { return []string{"node", "examples/web.js"} },
-		worker: func(string) []string { return []string{"node", "examples/worker.js"} },
-	},
-	{
-		name: "java", probe: []string{"javac", "--version"},
-		build: func(out string) []string {
-			return []string{"javac", "-d", out, "Leasehold.java", "examples/Web.java", "examples/Work.java"}
-		},
-		web:    func(out string) []string { return []string{"java", "-XX:TieredStopAtLevel=1", "-cp", out, "Web"} },
-		worker: func(out string) []string { return []string{"java", "-XX:TieredStopAtLevel=1", "-cp", out, "Work"} },
-	},
-}
-
 // A web handler creates a task and shows its result, a schedule creates one, and the worker does both.
 func TestTheExamplesOfEachClientWork(t *testing.T) {
 	t.Parallel()
-	for _, e := range exampleSets {
-		t.Run(e.name, func(t *testing.T) {
-			t.Parallel()
-			if err := exec.CommandContext(t.Context(), e.probe[0], e.probe[1:]...).Run(); err != nil {
-				t.Logf("left out: the examples for %s, because %s fails", e.name, strings.Join(e.probe, " "))
-				return
-			}
-			at := newCoordinator(t)
-			at.start()
-			out := t.TempDir()
-			if e.build != nil {
-				run(t, e.name, nil, e.build(out)[0], e.build(out)[1:]...)
-			}
-			page, err := binary.FreeAddress()
-			require.NoError(t, err)
-			startExample(t, e.name, append(e.worker(out), at.url()))
-			startExample(t, e.name, append(e.web(out), page[strings.LastIndexByte(page, ':')+1:], at.url()))
-			at.print("schedule", "add", "nightly", "report", "--every", "1s")
-			testCounts(t, "http://"+page+"/counts")
-			require.Eventually(t, func() bool {
-				var reports struct{ Items []struct{ Action string } }
-				return getJSON(t, at.url()+"/api/v1/tasks?state=resolved&action=report", &reports) == http.StatusOK && len(reports.Items) > 0
-			}, limit, 50*time.Millisecond)
-		})
-	}
+	inEachLanguage(t, func(t *testing.T, name string, _ program) {
+		l := languages[slices.IndexFunc(languages, func(l language) bool { return l.name == name })]
+		if l.probe != nil && exec.CommandContext(t.Context(), l.probe[0], l.probe[1:]...).Run() != nil {
+			t.Logf("left out: the examples for %s, because %s fails", name, strings.Join(l.probe, " "))
+			return
+		}
+		at := newCoordinator(t)
+		at.start()
+		page, err := binary.FreeAddress()
+		require.NoError(t, err)
+		_, port, err := net.SplitHostPort(page)
+		require.NoError(t, err)
+		startExample(t, name, append(slices.Clone(l.worker), at.url()))
+		startExample(t, name, append(slices.Clone(l.web), port, at.url()))
+		at.print("schedule", "add", "nightly", "report", "--every", "1s")
+		testCounts(t, "http://"+page+"/counts")
+		require.Eventually(t, func() bool {
+			var reports struct{ Items []struct{ Action string } }
+			return getJSON(t, at.url()+"/api/v1/tasks?state=resolved&action=report", &reports) == http.StatusOK && len(reports.Items) > 0
+		}, limit, 50*time.Millisecond)
+	})
 }
 
 // testCounts has the words of a text counted by the web server of an example, once although the request is repeated.
