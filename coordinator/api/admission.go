@@ -52,12 +52,12 @@ func (s *server) authentication() (*auth.Auth, error) {
 	return s.Auth, nil
 }
 
-func (s *server) join(ctx context.Context, _ *request, n types.NewJoin) (types.Joined, error) {
+func (s *server) join(ctx context.Context, q *request, n types.NewJoin) (types.Joined, error) {
 	a, err := s.authentication()
 	if err != nil {
 		return types.Joined{}, err
 	}
-	return showCertified(a.Join(ctx, n.Invite, n.Secret, n.Request, n.Name))
+	return showCertified(a.Join(ctx, q.RemoteAddr, n.Invite, n.Secret, n.Request, n.Name))
 }
 
 func (s *server) renew(_ context.Context, q *request, n types.NewRenewal) (types.Joined, error) {

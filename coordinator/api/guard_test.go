@@ -230,7 +230,6 @@ func TestHealthAndMetrics(t *testing.T) {
 		`leasehold_complete 1`,
 		`leasehold_engine_full 0`,
 		`leasehold_engine_queue_depth 0`,
-		`leasehold_memory_budget_bytes 0`,
 		`leasehold_memory_used_bytes 0`,
 		`leasehold_engine_refused_total 0`,
 		`leasehold_http_request_seconds_bucket{route="GET /api/v1/origins",status="200",le="+Inf"} 1`,
