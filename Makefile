@@ -61,7 +61,7 @@ test: ## run all checks that a change must pass
 	@tail -n 1 .build/test-summary
 
 soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzing
-	.ci/tools tsc pip3 java javac
+	.ci/tools tsc pip3 flask java javac
 	go test ./clients -count=1
 	.ci/race -count=5 -timeout 60m ./...
 	.ci/race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000

@@ -32,23 +32,53 @@ import (
 	"leasehold/shared/identity"
 )
 
-// languages are the clients: the programs that each needs, how it is built in its folder (out is
-// an empty folder), and how its conformance program is started.
-var languages = []struct {
-	name       string
-	needs      []string
-	build, run func(out string) []string
-}{
-	{name: "python", needs: []string{"python3"}, run: func(string) []string { return []string{"python3", "-B", "conformance.py"} }},
-	{name: "javascript", needs: []string{"node"}, run: func(string) []string { return []string{"node", "conformance.js"} }},
+// A language is a client: the programs that it needs, how it is built, and how its programs are started in its folder:
+// the one for conformance, and the examples, which run if the command probe succeeds.
+type language struct {
+	name             string
+	needs            []string
+	build            func() ([]byte, error)
+	run, web, worker []string
+	probe            []string
+}
+
+var languages = []language{
 	{
-		name: "java", needs: []string{"java", "javac"},
-		build: func(out string) []string { return []string{"javac", "-d", out, "Leasehold.java", "Conformance.java"} },
-		run: func(out string) []string {
-			return []string{"java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", out, "Conformance"}
-		},
+		name: "python", needs: []string{"python3"}, run: []string{"python3", "-B", "conformance.py"},
+		web: []string{"python3", "-B", "examples/web.py"}, worker: []string{"python3", "-B", "examples/worker.py"},
+		probe: []string{"python3", "-c", "import flask"},
+	},
+	{
+		name: "javascript", needs: []string{"node"}, run: []string{"node", "conformance.js"},
+		web: []string{"node", "examples/web.js"}, worker: []string{"node", "examples/worker.js"},
+	},
+	{
+		name: "java", needs: []string{"java", "javac"}, build: compileJava,
+		run: javaProgram("Conformance"), web: javaProgram("Web"), worker: javaProgram("Work"),
 	},
 }
+
+func javaProgram(class string) []string {
+	return []string{"java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", classes, class}
+}
+
+// classes is a folder for what compileJava writes, which the tests of this package share.
+var classes = filepath.Join(os.TempDir(), fmt.Sprintf("leasehold-clients-%d", os.Getpid()))
+
+func TestMain(m *testing.M) {
+	status := m.Run()
+	if err := os.RemoveAll(classes); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		status = 1
+	}
+	os.Exit(status)
+}
+
+var compileJava = sync.OnceValues(func() ([]byte, error) {
+	c := exec.Command("javac", "-d", classes, "Leasehold.java", "Conformance.java", "examples/Web.java", "examples/Work.java")
+	c.Dir = "java"
+	return c.CombinedOutput()
+})
 
 // limit bounds one step, on a busy machine.
 const limit = time.Minute
@@ -123,15 +153,12 @@ func inEachLanguage(t *testing.T, test func(t *testing.T, name string, client pr
 					return
 				}
 			}
-			out := t.TempDir()
 			if l.build != nil {
-				c := exec.CommandContext(t.Context(), l.build(out)[0], l.build(out)[1:]...)
-				c.Dir = l.name
-				printed, err := c.CombinedOutput()
+				printed, err := l.build()
 				require.NoError(t, err, "%s", printed)
 			}
 			test(t, l.name, func(ctx context.Context, args ...string) *exec.Cmd {
-				words := append(l.run(out), args...)
+				words := slices.Concat(l.run, args)
 				c := exec.CommandContext(ctx, words[0], words[1:]...)
 				c.Dir = l.name
 				return c

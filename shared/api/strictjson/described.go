@@ -168,7 +168,7 @@ func (s *scanner) note(problem error) {
 	}
 }
 
-// integer passes a value where an integer is wanted, and rewrites a whole number that has a fraction or an exponent.
+// integer passes the value of an integer, and rewrites a whole number that has a fraction or an exponent.
 func (s *scanner) integer() {
 	var value json.RawMessage
 	_ = s.Decode(&value) // valid JSON
