@@ -21,7 +21,8 @@ func (h *fixture) itemOf(text string) (item string, fields []string) {
 	h.Helper()
 	require.Eventually(h, func() bool {
 		for _, part := range strings.Split(h.get("/?fresh=1").Body.String(), `<li data-key="`) {
-			if part, _, _ = strings.Cut(part, "</li>"); strings.Contains(html.UnescapeString(part), text) {
+			part, _, _ = strings.Cut(part, "</li>")
+			if strings.Contains(html.UnescapeString(part), text) {
 				item = part
 			}
 		}
