@@ -122,7 +122,6 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Prefix: h.cfg.Prefix, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Actions: actions.NewSource(space.Over(conn), h.Tracker()), Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
 		Database: h.examination, Attention: h.Watcher(), History: h.database.History,
-		Insecure: h.isInsecure(),
 	}
 	if l.auth != nil {
 		l.auth.Connected(gate.Identities)
@@ -169,11 +168,11 @@ func (l *listeners) identify() func(net.Conn) (access.Identity, error) {
 }
 
 // byToken returns what identifies the clients of the native gate that send a token; nil: nothing.
-func (l *listeners) byToken() func(string) (access.Identity, error) {
+func (l *listeners) byToken() func(net.Conn, string) (access.Identity, error) {
 	if l.auth == nil {
 		return nil
 	}
-	return l.auth.Store.ByToken
+	return func(c net.Conn, token string) (access.Identity, error) { return l.auth.ByToken(c.RemoteAddr().String(), token) }
 }
 
 // check returns what refuses requests at the native gate that need other roles; nil: nothing.
@@ -191,7 +190,7 @@ func (h *hosted) newPage(repo space.Repository, answer http.HandlerFunc) (*page.
 	}
 	return page.New(page.Config{
 		API: answer, Repo: repo, Code: h.index, Sound: sound.New(h.fetcher, h.DataDir.Catalog), Lost: h.Watcher().Lost,
-		Actions: h.cfg.HTTPActions, Prefix: h.cfg.Prefix, Insecure: h.isInsecure(), Log: h.log,
+		Actions: h.cfg.HTTPActions, Prefix: h.cfg.Prefix, Log: h.log,
 	}), nil
 }
 
@@ -218,9 +217,6 @@ func (l *listeners) addresses() datadir.Addresses {
 	}
 	return all
 }
-
-// isInsecure reports whether the user chose to authenticate no client.
-func (h *hosted) isInsecure() bool { return h.cfg.Insecure && !h.cfg.Authenticates() }
 
 // examination returns the result of the latest nightly check of the database.
 func (h *hosted) examination() types.DatabaseCheck {

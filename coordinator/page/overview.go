@@ -35,9 +35,6 @@ func readOverview(v *visit) (any, error) {
 	o := overview{}
 	if v.attention != nil {
 		items := v.attention.Items
-		if v.page.Insecure { // the frame tells it on each page
-			items = slices.DeleteFunc(slices.Clone(items), func(i models.Attention) bool { return i.Cause == models.CauseOpen })
-		}
 		for _, item := range items[:min(len(items), overviewItems)] {
 			o.Attention = append(o.Attention, attentionRow{item, v.page.showOf(item)})
 		}

@@ -33,8 +33,6 @@ type Config struct {
 	// or without it.
 	Prefix string
 	Log    *slog.Logger // nil: slog.Default
-	// Insecure has the page tell that nothing authenticates its visitors, although others than this machine reach it.
-	Insecure bool
 	// WriteTimeout is the timeout of each write to a visitor; 0 is ten seconds.
 	WriteTimeout time.Duration
 }

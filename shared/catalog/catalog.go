@@ -171,8 +171,8 @@ func (c Curated) Eventful() bool { return c != Curated{} }
 
 // Limits are what one Select may choose.
 type Limits struct {
-	Clips    int      `json:"limit" doc:"most clips of one episode"`
-	Episodes int      `json:"episodes,omitempty" doc:"most episodes of a sweep, in which one clip is to be found; 0: no sweeps"`
+	Clips    int      `json:"limit" doc:"most clips of one episode" schema:"minimum: 1"`
+	Episodes int      `json:"episodes,omitempty" doc:"most episodes of a sweep, in which one clip is to be found; 0: no sweeps" schema:"minimum: 0"`
 	Unswept  []string `json:"unswept,omitempty" doc:"ids of clips without a sweep"`
 }
 
@@ -240,6 +240,8 @@ type Problem struct {
 	// Harmless: nobody has to act, because the clip is researched under another name, or the recording is fetched
 	// again now.
 	Harmless bool `json:"-"`
+	// NoClip: the item is a file of a folder of clips that cannot be one, such as a silent one.
+	NoClip bool `json:"-"`
 }
 
 // Totals counts what the catalog holds, without recordings that are gone.
