@@ -113,7 +113,7 @@ func TestAnEpisodeWithoutAPicture(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.fill("<script>alert(1)</script>", "reason")
-	text := h.shows("/archive/episodes/"+models.NewID("o", "e"), "draws a picture", "&lt;script&gt;alert(1)")
+	text := h.shows("/archive/episodes/"+models.NewID("o", "e"), "Not drawn yet", "&lt;script&gt;alert(1)")
 	require.NotContains(t, text, "<script>alert")
 }
 

@@ -23,7 +23,7 @@ func (p *Page) listen(w http.ResponseWriter, r *http.Request) {
 	if err == nil {
 		err = p.Sound.Serve(&patientWriter{w, p.WriteTimeout}, r, id)
 		if err != nil {
-			err = refusal(fault.Of(err).HTTPStatus, "%s cannot be played: %s", e.Title, wording.WithoutKind(err.Error()))
+			err = refusal(fault.Of(err).HTTPStatus, "%s cannot be played: %s", short(e.Title), wording.WithoutKind(err.Error()))
 		}
 	}
 	if err != nil {

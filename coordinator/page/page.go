@@ -82,7 +82,7 @@ func (p *Page) functions() template.FuncMap {
 		"withoutKind": wording.WithoutKind, "link": p.link, "n": number, "count": count, "seconds": seconds, "secs": func(s *models.Seconds) string { return duration(s.Duration()) },
 		"ago":      func(t, now time.Time) template.HTML { return timeElement("ago", t, now) },
 		"clock":    func(t, now time.Time) template.HTML { return timeElement("at", t, now) },
-		"progress": progress, "length": length, "join": strings.Join,
+		"progress": progress, "length": length, "short": short, "join": strings.Join,
 		"include": p.include, "n64": func(n int) string { return number(int64(n)) }, "count64": func(n int, noun string) string { return count(int64(n), noun) }, "dict": dict,
 		"add": func(a, b int) int { return a + b },
 	}

@@ -119,7 +119,7 @@ func (w waveform) drawLabels(b *strings.Builder) {
 			if w.sound != "" {
 				address = f.hear(w.sound)
 			}
-			fmt.Fprintf(b, `<a href="%s" data-hear="%.2f" aria-label="%s">%s</a>`, template.HTMLEscapeString(address), float64(f.Offset), template.HTMLEscapeString(f.ClipTitle+" at "+length(f.Offset)), mark)
+			fmt.Fprintf(b, `<a href="%s" data-hear="%.2f" aria-label="%s">%s</a>`, template.HTMLEscapeString(address), float64(f.Offset), template.HTMLEscapeString(short(f.ClipTitle)+" at "+length(f.Offset)), mark)
 			break
 		}
 	}

@@ -60,6 +60,17 @@ func count(n int64, noun string) string {
 	return number(n) + " " + noun
 }
 
+// maxTitle is how many letters of a title are shown.
+const maxTitle = 200
+
+// short returns at most maxTitle letters of a title, because feeds have titles of pages.
+func short(title string) string {
+	if letters := []rune(title); len(letters) > maxTitle {
+		return string(letters[:maxTitle-1]) + "…"
+	}
+	return title
+}
+
 // smallNumbers begin a sentence.
 var smallNumbers = []string{"No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"}
 

@@ -204,13 +204,13 @@ type Finding struct {
 	EpisodeID  string `json:"episode_id"`
 	ClipID     string `json:"clip_id"`
 	EpisodeURI string `json:"episode_uri"`
-	// Aired is that of the episode.
-	Aired time.Time `json:"aired,omitzero" doc:"when the episode was aired; absent if that is unknown"`
 	// Within names a clip found around this one: of those in the same episode that last longer, the shortest. It
 	// is computed from all findings of the episode when they are read, because the clips may belong to different
 	// work-items.
 	WithinTitle string `json:"within,omitempty" doc:"title of a longer clip that is found around this one; absent if there is none"`
 	WithinID    string `json:"within_id,omitempty" doc:"its id"`
+	// Aired is that of the episode.
+	Aired time.Time `json:"aired,omitzero" doc:"when the episode was aired; absent if that is unknown"`
 }
 
 // WithinTolerance is by how much a finding may extend beyond either end of the one that it
