@@ -9,8 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/api/client"
-	"leasehold/shared/api/types"
 )
 
 func TestAttentionIsTheFirstLinesOfStatus(t *testing.T) {
@@ -31,13 +29,4 @@ func TestAttentionIsTheFirstLinesOfStatus(t *testing.T) {
 	out.Reset()
 	require.NoError(t, a.sayAttention(nil))
 	require.Empty(t, out.String())
-}
-
-func TestStatusTellsOnceThatClientsAreNotAuthenticated(t *testing.T) {
-	t.Parallel()
-	s := client.Status{Warnings: []string{types.InsecureWarning, "a join line ends"}}
-	require.Equal(t, s.Warnings, warningLines(s))
-	s.Attention = []models.Attention{{Cause: models.CauseOpen}}
-	require.Equal(t, []string{"a join line ends"}, warningLines(s))
-	require.Len(t, s.Warnings, 2, "JSON has all")
 }

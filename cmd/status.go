@@ -3,12 +3,10 @@ package cmd
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"leasehold/models"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
 )
@@ -68,22 +66,10 @@ func (a *app) showStatus(o *output, s client.Status) error {
 	for _, line := range databaseLines(s.Database) {
 		sayf(a.out, "\n%s\n", line)
 	}
-	for _, line := range warningLines(s) {
-		sayf(a.out, "\nwarning: %s\n", line)
-	}
 	_, err := sayf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
 		count(s.Totals.Origins, "origin"), count(s.Totals.Episodes, "episode"), count(s.Totals.Clips, "clip"), count(s.Totals.Findings, "finding"),
 		withHint(s.Totals.Problems, "problem", "leasehold findings --problems"), withHint(s.Dead, "dead letter", "leasehold dead list"))
 	return err
-}
-
-// warningLines returns the warnings without the one that an attention item has told already.
-func warningLines(s client.Status) []string {
-	isOpen := func(i models.Attention) bool { return i.Cause == models.CauseOpen }
-	if !slices.ContainsFunc(s.Attention, isOpen) {
-		return s.Warnings
-	}
-	return slices.DeleteFunc(slices.Clone(s.Warnings), func(line string) bool { return line == types.InsecureWarning })
 }
 
 // databaseLines describes the latest nightly check of the database; empty if there was none.

@@ -54,13 +54,14 @@ const (
 	CauseVersions    Cause = "versions_differ"   // sessions of other versions than the coordinator's
 	CauseIndex       Cause = "index_incomplete"  // the code index lacks files
 	CauseOpen        Cause = "unauthenticated"   // clients beyond this machine are not authenticated
+	CauseInviteEnds  Cause = "invite_ends"       // processes without a disk can come back only by an invite that ends
 	CauseUnknown     Cause = "unknown"           // a cause could not be checked, so the list may be incomplete
 )
 
 // Causes are all causes. Items of one severity are in this order.
 var Causes = []Cause{
 	CauseNotWritable, CauseRefused, CauseNoWorker, CausePaused, CauseOwnFault, CauseSuspect, CauseLost, CauseDead, CauseSlow, CauseRunsLeft, CauseHostRests, CauseDisabled,
-	CauseIndex, CauseEpisodes, CauseBadClips, CauseNearBound, CauseUnknown, CauseSuspended, CauseClocks, CauseVersions, CauseOpen,
+	CauseIndex, CauseEpisodes, CauseBadClips, CauseNearBound, CauseInviteEnds, CauseUnknown, CauseSuspended, CauseClocks, CauseVersions, CauseOpen,
 }
 
 // Attention is one item: something that a person should look at. Its texts are valid UTF-8 without control
@@ -102,4 +103,11 @@ func (r AttentionReport) Worst() Severity {
 		return ""
 	}
 	return r.Items[0].Severity
+}
+
+// LostSession is a session whose heartbeats stopped.
+type LostSession struct {
+	ID, Name, Host string
+	At             time.Time
+	Tasks          []string // that it held
 }

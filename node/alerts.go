@@ -52,12 +52,13 @@ func newChannels(prefix, url, secretFile string, allow, command []string) (chann
 }
 
 // openAddresses returns the addresses at which clients beyond this machine are not authenticated, separated by commas;
-// empty: none. Clients of gates for foreign programs never are.
+// empty: none. A gate for foreign programs that is fenced by its role and its networks is not one of them.
 func openAddresses(cfg config.Config) string {
-	var addresses, open []string
-	if !cfg.Authenticates() {
-		addresses = append(addresses, cfg.Listen, cfg.HTTP, cfg.CompatListen)
+	if cfg.Authenticates() {
+		return ""
 	}
+	var open []string
+	addresses := []string{cfg.Listen, cfg.HTTP, cfg.CompatListen}
 	for _, g := range cfg.Gates {
 		addresses = append(addresses, g.Address)
 	}

@@ -102,6 +102,9 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if d.index != nil {
 		settings.Attention.Index = d.index
 	}
+	if d.auth != nil {
+		settings.Attention.Invites = d.auth
+	}
 	c, err := coordinator.New(ctx, settings)
 	if err != nil {
 		return err

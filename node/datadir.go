@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"leasehold/coordinator/auth"
 	codeindex "leasehold/coordinator/code"
 	"leasehold/coordinator/database"
 	"leasehold/coordinator/visits"
@@ -46,6 +47,7 @@ type DataDir struct {
 	cfg      config.Config
 	log      *slog.Logger                // copies warnings to forwarder
 	database *database.Database          // with Catalog and Visits
+	auth     *auth.Auth                  // nil until openAuth, and if clients are not authenticated
 	fetcher  *fetch.Fetcher              // nil until openFetcher
 	index    *codeindex.Index            // nil until openIndex
 	maintain func(context.Context) error // of the store under index, until ctx ends; nil: none

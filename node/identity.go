@@ -44,7 +44,8 @@ func (d *DataDir) openAuth(ctx context.Context) (*auth.Auth, error) {
 		return nil, err
 	}
 	d.database.Admission.SetAdmin(secret)
-	return auth.New(auth.Config{Authority: ca, Store: d.database.Admission, Log: d.log, Now: clock.Now}), nil
+	d.auth = auth.New(auth.Config{Authority: ca, Store: d.database.Admission, Log: d.log, Now: clock.Now})
+	return d.auth, nil
 }
 
 // openAuthority opens the CA, or makes one. If processes have joined the one that is missing, they could not come back,

@@ -14,6 +14,7 @@ import (
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/auth"
 	"leasehold/coordinator/authority"
+	"leasehold/models"
 	"leasehold/node/locate"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
@@ -67,7 +68,7 @@ func withAuth(ctx context.Context, cfg config.Config, log *slog.Logger, makes bo
 	}
 	d, err := OpenDataDir(ctx, cfg, log)
 	if answer != nil && errors.Is(err, fault.ErrConflict) {
-		return answer // its coordinator runs, and does not authenticate its clients
+		return answer // its coordinator runs, and cannot be reached
 	}
 	if err != nil {
 		return err
@@ -105,18 +106,19 @@ func ShowIdentity(cfg config.Config) (types.Identity, error) {
 	return api.ShowIdentity(ca), nil
 }
 
-// Warnings returns what the coordinator that runs on the data folder of cfg warns of; nothing if none runs.
-func Warnings(ctx context.Context, cfg config.Config) (lines []string, err error) {
+// Attention returns what needs attention at the coordinator that runs on the data folder of cfg; nothing if none runs.
+func Attention(ctx context.Context, cfg config.Config) (items []models.Attention, err error) {
 	at, err := datadir.ReadAddresses(cfg.Data)
 	if err != nil || at.HTTP == "" {
 		return nil, nil // other checks are about the folder
 	}
 	err = locate.Call(ctx, cfg, func(ctx context.Context, c *client.Client) error {
-		lines, err = c.Warnings(ctx)
+		report, err := c.Attention(ctx)
+		items = report.Items
 		return err
 	})
 	if errors.Is(err, fault.ErrUnavailable) {
 		return nil, nil // the file is from before a crash
 	}
-	return lines, err
+	return items, err
 }

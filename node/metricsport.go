@@ -69,7 +69,7 @@ func (r *remoteNode) asksAsReader(ctx context.Context, token string) error {
 		return err
 	}
 	defer c.Close()
-	_, err = c.Warnings(ctx)
+	_, err = c.Attention(ctx)
 	return err
 }
 

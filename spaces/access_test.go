@@ -40,7 +40,7 @@ func secureGate(t *testing.T) (address, token, ca string) {
 	gate := native.New(native.Config{
 		Engine: e, Log: quiet,
 		Identify: func(net.Conn) (access.Identity, error) { return access.Identity{}, fault.ErrUnauthenticated },
-		ByToken: func(token string) (access.Identity, error) {
+		ByToken: func(_ net.Conn, token string) (access.Identity, error) {
 			if token != "right" {
 				return access.Identity{}, fmt.Errorf("%w: this token is not known", fault.ErrUnauthenticated)
 			}

@@ -44,20 +44,20 @@ func (s *server) admissionRoutes() []route {
 	}
 }
 
-// authentication returns what authenticates clients; fault.ErrUnavailable if nothing does.
+// authentication returns what authenticates clients; fault.ErrConflict if nothing does.
 func (s *server) authentication() (*auth.Auth, error) {
 	if s.Auth == nil {
-		return nil, fmt.Errorf("%w: this coordinator does not authenticate its clients; start it with --auth", fault.ErrUnavailable)
+		return nil, fmt.Errorf("%w: this coordinator does not authenticate its clients; start it with --auth", fault.ErrConflict)
 	}
 	return s.Auth, nil
 }
 
-func (s *server) join(ctx context.Context, _ *request, n types.NewJoin) (types.Joined, error) {
+func (s *server) join(ctx context.Context, q *request, n types.NewJoin) (types.Joined, error) {
 	a, err := s.authentication()
 	if err != nil {
 		return types.Joined{}, err
 	}
-	return showCertified(a.Join(ctx, n.Invite, n.Secret, n.Request, n.Name))
+	return showCertified(a.Join(ctx, q.RemoteAddr, n.Invite, n.Secret, n.Request, n.Name))
 }
 
 func (s *server) renew(_ context.Context, q *request, n types.NewRenewal) (types.Joined, error) {

@@ -203,7 +203,7 @@ func TestRevokingATokenEndsItsSessionsAndItsWaitingRequests(t *testing.T) {
 	} {
 		go func() {
 			status, answer := h.by(token, "POST", request.path, request.body)
-			if status != 503 && status != 401 && status != 410 { // the session may end first
+			if status != 503 && status != 401 && status != 404 { // the session may end first
 				h.Errorf("%s: %d %v", request.path, status, answer)
 			}
 			ended <- status
@@ -271,8 +271,14 @@ func TestABrowserSignsInWithATokenAndOut(t *testing.T) {
 	require.Equal(t, 200, resp.StatusCode)
 	resp, _ = h.browse(browser, "POST", "/sign-out", nil, "Cookie", cookie)
 	require.Equal(t, 303, resp.StatusCode)
+	require.Equal(t, "/", resp.Header.Get("Location"))
+	require.Len(t, resp.Cookies(), 1)
+	require.Equal(t, -1, resp.Cookies()[0].MaxAge, "the browser forgets it")
+	require.Empty(t, resp.Cookies()[0].Value)
 	resp, _ = h.browse(browser, "GET", "/", nil, "Cookie", cookie)
-	require.Equal(t, 401, resp.StatusCode)
+	require.Equal(t, 401, resp.StatusCode, "and the coordinator does")
+	resp, _ = h.browse(browser, "GET", "/sign-out", nil, "Cookie", cookie)
+	require.GreaterOrEqual(t, resp.StatusCode, 400, "it is a form, so no link signs out")
 
 	// The token of a worker is good, and its page is not.
 	resp, _ = h.browse(browser, "POST", "/sign-in", url.Values{"token": {worker}})
@@ -305,4 +311,24 @@ func TestAWorkersTokenCannotBeUsedForAnAdministratorsRoute(t *testing.T) {
 		status, _ := h.by(worker, method, path, "")
 		require.Equal(t, 403, status, path)
 	}
+}
+
+func TestAnAddressThatGuessesTokensIsToldToWait(t *testing.T) {
+	t.Parallel()
+	h := newAuthFixture(t)
+	guess := func() *http.Response {
+		resp, text := h.browse(h.server.Client(), "GET", "/api/v1/tasks", nil, "Authorization", "Bearer lht-wrong")
+		require.Contains(t, text, `"code":"unauthenticated"`)
+		return resp
+	}
+	require.Equal(t, 401, guess().StatusCode)
+	require.Eventually(t, func() bool { return guess().StatusCode == 429 }, 20*time.Second, time.Millisecond)
+	resp := guess()
+	require.Equal(t, "1", resp.Header.Get("Retry-After"))
+	resp, text := h.browse(h.server.Client(), "POST", "/sign-in", url.Values{"token": {"lht-wrong"}})
+	require.Equal(t, 429, resp.StatusCode)
+	require.Equal(t, "1", resp.Header.Get("Retry-After"))
+	require.Contains(t, text, "<form")
+	require.Contains(t, text, "too many from this address")
+	h.byAdmin("GET", "tasks", "")
 }

@@ -78,8 +78,6 @@ type Config struct {
 	// Backup copies the coordinator's data to a folder that does not exist; nil: backups
 	// are refused.
 	Backup func(ctx context.Context, path string) error
-	// Insecure tells clients that nothing authenticates them, and that other machines may reach the ports.
-	Insecure bool
 	// Database returns the result of the latest check of the database; nil: there are none.
 	Database func() types.DatabaseCheck
 	// Engine reports its health, its figures and its sessions; nil: they are left out, and no
@@ -100,7 +98,7 @@ type Config struct {
 	JoinAddresses []string
 	// SignIn writes the page that asks for a token, with what was wrong with the last one; nil: none. SessionsOf
 	// returns the sessions of an identity at the native gate; nil: there are none.
-	SignIn     func(w http.ResponseWriter, r *http.Request, problem string)
+	SignIn     func(w http.ResponseWriter, status int, problem string)
 	SessionsOf func(identity string) []string
 	// Identify returns the identity that makes a request; the zero Identity if the request shows none. Its error is
 	// fault.ErrUnauthenticated. nil: that of Auth.

@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
+	"leasehold/coordinator/auth"
 	"leasehold/coordinator/peer"
 	"leasehold/models"
 	"leasehold/shared/api/types"
@@ -250,7 +252,7 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if row.Kind == fault.ErrOverloaded {
 		w.Header().Set("Retry-After", "1")
 	}
-	if errors.Is(err, errTooMany) {
+	if errors.Is(err, errTooMany) || isGuessing(w, err) {
 		row.HTTPStatus = http.StatusTooManyRequests
 	}
 	if row.Kind == nil {
@@ -258,6 +260,17 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		detail = "see the coordinator's log"
 	}
 	writeProblem(w, row, detail)
+}
+
+// isGuessing reports whether err is about an address that has sent too many wrong tokens, and sets the header that
+// tells when it may send another one.
+func isGuessing(w http.ResponseWriter, err error) bool {
+	var guess *auth.TooManyGuesses
+	if !errors.As(err, &guess) {
+		return false
+	}
+	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(guess.After.Seconds()))))
+	return true
 }
 
 // writeProblem sends a problem document with the status and code of row. A row without a kind is

@@ -296,15 +296,19 @@ func TestAKeyIsVisibleTextAndItsFingerprintIsOfTheRequest(t *testing.T) {
 	read := func(key, method, path, body string) (*request, error) {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 		r.Body = &bodyInMemory{strings.NewReader(body), []byte(body)}
-		r.Header.Set(keyHeader, key)
+		if key != "none" {
+			r.Header.Set(keyHeader, key)
+		}
 		q := &request{}
 		return q, q.readKey(r)
 	}
-	q, err := read("", "POST", "/a", "b")
+	q, err := read("none", "POST", "/a", "b")
 	require.NoError(t, err)
 	require.Empty(t, q.key+q.fingerprint)
 	require.Equal(t, space.Repository(nil), q.idempotent(nil))
 	require.Nil(t, q.keyed)
+	_, err = read("", "POST", "/a", "b")
+	require.ErrorIs(t, err, fault.ErrInvalid)
 	var all []string
 	for _, c := range [][3]string{{"POST", "/a", "b"}, {"PUT", "/a", "b"}, {"POST", "/a?x=1", "b"}, {"POST", "/a", "c"}} {
 		q, err := read("k", c[0], c[1], c[2])

@@ -23,7 +23,7 @@ func (s *server) signedIn(page http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		isPage := r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html")
 		if i, err := s.Identify(r); isPage && (err != nil || !i.Roles.Meet(access.Reader)) {
-			s.SignIn(w, r, "")
+			s.SignIn(w, http.StatusUnauthorized, "")
 			return
 		}
 		guarded.ServeHTTP(w, r)
@@ -36,7 +36,11 @@ func (s *server) signIn(w http.ResponseWriter, r *http.Request) {
 	err := s.Auth.SignIn(w, r, strings.TrimSpace(r.PostFormValue("token")))
 	switch {
 	case errors.Is(err, fault.ErrUnauthenticated) && s.SignIn != nil:
-		s.SignIn(w, r, fault.Reason(err))
+		status := http.StatusUnauthorized
+		if isGuessing(w, err) {
+			status = http.StatusTooManyRequests
+		}
+		s.SignIn(w, status, fault.Reason(err))
 	case err != nil:
 		s.fail(w, r, err)
 	default:

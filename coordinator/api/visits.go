@@ -9,6 +9,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/visits"
 	"leasehold/models"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit"
@@ -125,11 +126,27 @@ func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (
 	if !slices.Contains([]models.Status{models.Eventful, models.Uneventful, models.Failed, models.NotFound}, o.Status) {
 		return recorded, fmt.Errorf("outcome: status %.64q: %w: use one of eventful, uneventful, failed and not_found", o.Status, fault.ErrInvalid)
 	}
-	if _, err := s.Catalog.Origin(ctx, o.Origin); err != nil {
+	origin, err := s.Catalog.Origin(ctx, o.Origin)
+	if err != nil {
 		return recorded, err
+	}
+	if !access.Of(ctx).Roles.Meet(access.Producer) {
+		if isClaimed, err := s.isClaimed(ctx, origin, o.Visit); err != nil || !isClaimed {
+			return types.Recorded{Ignored: "the visit is not claimed"}, err
+		}
 	}
 	recorded.Ignored, err = coordinator.Record(ctx, s.Catalog, s.Visits, o)
 	return recorded, err
+}
+
+// isClaimed reports whether a program has claimed a visit of an origin and not reported it. Its id, which is random,
+// proves that: only the claimant and readers learn ids of the visits of programs, and readers report nothing.
+func (s *server) isClaimed(ctx context.Context, origin models.Origin, visit string) (bool, error) {
+	if !origin.Kind.IsProgram() || visit == "" {
+		return false, nil
+	}
+	o, err := s.Visits.Schedule(ctx, time.Now(), origin.ID)
+	return o.Visit == visit, err
 }
 
 func (s *server) getSchedule(ctx context.Context, q *request) (types.Schedule, error) {

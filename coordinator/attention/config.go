@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/actions"
+	"leasehold/coordinator/admission"
 	"leasehold/coordinator/visits"
 	"leasehold/shared/catalog"
 	"leasehold/shared/code"
@@ -19,6 +20,7 @@ type Config struct {
 	Catalog Catalog
 	Visits  Visits
 	Index   Index
+	Invites Invites
 	Open    string       // the addresses at which clients beyond this machine are not authenticated
 	Log     *slog.Logger // nil: slog.Default
 }
@@ -53,6 +55,11 @@ type Index interface {
 	Lacks() (code.Lack, error)
 }
 
+// Invites has the invites by which processes join: an auth.Auth.
+type Invites interface {
+	EndingInvites(ctx context.Context) ([]admission.Ending, error)
+}
+
 // allChecks returns the checks.
 func (w *Watcher) allChecks() []check {
 	return []check{
@@ -68,5 +75,6 @@ func (w *Watcher) allChecks() []check {
 		{"visits", slowly, w.visits},
 		{"recordings", slowly, w.recordings},
 		{"the code index", slowly, w.index},
+		{"invites", slowly, w.invites},
 	}
 }

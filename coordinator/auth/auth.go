@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"sync"
 	"time"
@@ -36,6 +37,7 @@ type Config struct {
 type Auth struct {
 	Config
 	cookies cookies
+	guesses guesses
 	notes   chan admission.Record // of the audit, that wait to be written
 
 	mu        sync.Mutex // guards what follows
@@ -48,7 +50,7 @@ type Auth struct {
 
 // New returns an Auth; Run writes its audit.
 func New(c Config) *Auth {
-	return &Auth{Config: c, looked: c.Now(), cookies: newCookies(c.Now), notes: make(chan admission.Record, maxNotes), routine: map[kind]*counted{}}
+	return &Auth{Config: c, looked: c.Now(), cookies: newCookies(c.Now), guesses: guesses{now: c.Now, log: c.Log, of: map[netip.Prefix]guesser{}}, notes: make(chan admission.Record, maxNotes), routine: map[kind]*counted{}}
 }
 
 // proof is what the certificate of a connection proves. It is verified once for each connection, because that takes a
@@ -123,7 +125,7 @@ func (a *Auth) OfRequest(r *http.Request) (access.Identity, error) {
 		if !strings.EqualFold(scheme, "Bearer") { // RFC 9110: the case of a scheme does not count
 			return access.Identity{}, fmt.Errorf("%w: want the header Authorization: Bearer TOKEN", fault.ErrUnauthenticated)
 		}
-		return a.Store.ByToken(strings.TrimSpace(secret))
+		return a.ByToken(r.RemoteAddr, strings.TrimSpace(secret))
 	}
 	if p := proofOf(r.Context()); p.peer != "" || p.err != nil {
 		i, err := a.identity(p)

@@ -88,7 +88,7 @@ func (c *cookies) identity(r *http.Request, byToken func(string) (access.Identit
 
 // SignIn signs the browser of a request in with a token. A token that is not known is fault.ErrUnauthenticated.
 func (a *Auth) SignIn(w http.ResponseWriter, r *http.Request, token string) error {
-	if _, err := a.Store.ByToken(token); err != nil {
+	if _, err := a.ByToken(r.RemoteAddr, token); err != nil {
 		return err
 	}
 	value, err := a.cookies.add(token)

@@ -89,7 +89,7 @@ func (h *fixture) invite(i admission.Invite) identity.Line {
 }
 
 func (h *fixture) join(line identity.Line, p process) (auth.Certified, error) {
-	return h.Join(h.Context(), line.ID, line.Secret.Reveal(), p.csr, "box")
+	return h.Join(h.Context(), "10.1.2.3:4000", line.ID, line.Secret.Reveal(), p.csr, "box")
 }
 
 // worker returns a worker that has joined, with its certificate.

@@ -28,15 +28,15 @@ func (a *Auth) Invite(ctx context.Context, i admission.Invite, addresses []strin
 	return i, line, err
 }
 
-// Join admits a process by its invite, and certifies the key of its request (identity.Request).
-func (a *Auth) Join(ctx context.Context, invite, secret string, csr []byte, name string) (Certified, error) {
+// Join admits a process at an address by its invite, and certifies the key of its request (identity.Request).
+func (a *Auth) Join(ctx context.Context, remote, invite, secret string, csr []byte, name string) (Certified, error) {
 	key, err := keyOf(csr)
 	if err != nil {
 		return Certified{}, err
 	}
 	peer, err := a.Store.Join(ctx, invite, secret, key, name, a.Now().Add(Life))
 	if err != nil {
-		return Certified{}, err
+		return Certified{}, a.guesses.check(remote, err)
 	}
 	a.Log.Info("auth: a process has joined", "peer", peer.ID, "role", peer.Role, "name", peer.Name, "invite", peer.Invite)
 	return a.certify(peer, csr)

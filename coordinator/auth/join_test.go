@@ -65,7 +65,7 @@ func TestAJoinThatIsRefused(t *testing.T) {
 	require.Empty(t, h.Store.Peers(true))
 	require.NotContains(t, h.log.String(), line.Secret.Reveal())
 	for what, csr := range map[string][]byte{"none": nil, "damaged": newProcess(t).csr[:40]} {
-		_, err := h.Join(t.Context(), line.ID, line.Secret.Reveal(), csr, "")
+		_, err := h.Join(t.Context(), "10.1.2.3:4000", line.ID, line.Secret.Reveal(), csr, "")
 		require.ErrorIs(t, err, fault.ErrInvalid, what)
 	}
 }
@@ -152,4 +152,36 @@ func TestARenewalIsForTheKeyOfTheConnection(t *testing.T) {
 	}
 	_, err = h.Renew(h.request(conn, "/"), []byte("no request"))
 	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+// TestAJoinOrARenewalThatIsRepeatedByAnotherIsOfNoUse repeats the requests of a process as somebody would who has
+// recorded them: what they return is for the key of the process.
+func TestAJoinOrARenewalThatIsRepeatedByAnotherIsOfNoUse(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	line := h.invite(admission.Invite{Uses: 2})
+	p := newProcess(t)
+	joined, err := h.join(line, p)
+	require.NoError(t, err)
+	for range 3 {
+		again, err := h.join(line, p)
+		require.NoError(t, err)
+		require.Equal(t, joined.Peer.ID, again.Peer.ID)
+		leaf, err := x509.ParseCertificate(again.Chain[0])
+		require.NoError(t, err)
+		require.Equal(t, p.key.Public(), leaf.PublicKey)
+	}
+	require.Len(t, h.Store.Peers(true), 1)
+	invites, err := h.Store.Invites(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, invites[0].Used)
+
+	_, thief := h.worker()
+	_, err = h.Renew(h.request(h.connect(thief), "/"), p.csr)
+	require.ErrorIs(t, err, fault.ErrForbidden)
+	_, err = h.RevokePeer(t.Context(), p.id, false)
+	require.NoError(t, err)
+	_, err = h.join(line, p)
+	require.ErrorIs(t, err, fault.ErrForbidden, "the key was revoked meanwhile")
+	require.NotContains(t, h.log.String(), line.Secret.Reveal())
 }

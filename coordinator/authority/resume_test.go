@@ -2,6 +2,7 @@ package authority
 
 import (
 	"crypto/tls"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -86,4 +87,25 @@ func TestASessionWithAWrongClockIsForgotten(t *testing.T) {
 	m := connect(t, server, config)
 	require.ErrorContains(t, m.clientErr, "the clock of this machine shows", "the session has the certificate from a day ahead")
 	requirePeer(t, a, connect(t, server, config), identity.Worker, true)
+}
+
+func TestAfterARestartOfTheCoordinatorAHandshakeIsWholeAndTheNextIsResumed(t *testing.T) {
+	t.Parallel()
+	c, dir := at(0), filepath.Join(t.TempDir(), "identity")
+	a, err := Create(dir, c.now)
+	require.NoError(t, err)
+	config := client(a, c, certified(t, a, identity.Worker))
+	server := a.ServerConfig(noNames)
+	requireMet(t, connect(t, server, config))
+	require.True(t, connect(t, server, config).server.DidResume)
+	for range 3 {
+		again, err := Open(dir, c.now)
+		require.NoError(t, err)
+		server := again.ServerConfig(noNames)
+		for n := range 3 {
+			m := connect(t, server, config)
+			requirePeer(t, again, m, identity.Worker, false)
+			require.Equal(t, n > 0, m.server.DidResume)
+		}
+	}
 }

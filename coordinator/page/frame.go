@@ -48,7 +48,6 @@ type frame struct {
 	Prefix   string
 	Who      string // who is signed in
 	Open     bool   // the coordinator authenticates no one
-	Insecure bool   // nor beyond this machine
 	Search   string // of the box at the top
 	At       time.Time
 	Fragment string // address of the view for the stream of events
@@ -166,7 +165,7 @@ func (p *Page) serveView(w view) http.HandlerFunc {
 func (p *Page) writePage(w http.ResponseWriter, r *http.Request, status int, nav string, shown rendered) {
 	who := access.Of(r.Context())
 	query := r.URL.Query()
-	f := frame{Insecure: p.Insecure, Prefix: p.Prefix, Search: query.Get("text"), At: shown.at, Title: shown.title, Main: template.HTML(shown.html)}
+	f := frame{Prefix: p.Prefix, Search: query.Get("text"), At: shown.at, Title: shown.title, Main: template.HTML(shown.html)}
 	if f.At.IsZero() {
 		f.At = time.Now()
 	}

@@ -35,9 +35,6 @@ func readOverview(v *visit) (any, error) {
 	o := overview{}
 	if v.attention != nil {
 		items := v.attention.Items
-		if v.page.Insecure { // the frame tells it on each page
-			items = slices.DeleteFunc(slices.Clone(items), func(i models.Attention) bool { return i.Cause == models.CauseOpen })
-		}
 		for _, item := range items[:min(len(items), overviewItems)] {
 			o.Attention = append(o.Attention, attentionRow{item, v.page.showOf(item)})
 		}
@@ -59,6 +56,19 @@ func readOverview(v *visit) (any, error) {
 	o.Fleet = fleet
 	o.Lately, err = v.page.latestLog(v.Context(), overviewLog)
 	return o, err
+}
+
+// attentionTo returns the items of some causes, without links, because the page is the one that shows them.
+func (v *visit) attentionTo(causes ...models.Cause) (rows []attentionRow) {
+	if v.attention == nil {
+		return nil
+	}
+	for _, item := range v.attention.Items {
+		if slices.Contains(causes, item.Cause) {
+			rows = append(rows, attentionRow{Attention: item})
+		}
+	}
+	return rows
 }
 
 // showOf returns the address of the page that shows what an attention item is about; empty if there is none.

@@ -10,7 +10,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/coordinator/page"
 	"leasehold/models"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/task"
@@ -83,13 +82,12 @@ func TestTheOverviewNamesEachCauseAndItsFormFixesIt(t *testing.T) {
 	require.Equal(t, http.StatusConflict, h.post("", fields...).Code, "the cause has ended")
 }
 
-func TestTheOverviewTellsOnceThatNothingAuthenticatesItsVisitors(t *testing.T) {
+func TestThePageTellsThatNothingAuthenticatesItsVisitors(t *testing.T) {
 	t.Parallel()
-	for _, insecure := range []bool{true, false} {
-		open := models.Attention{ID: "a1", Cause: models.CauseOpen, Severity: models.ToKnow, Text: "Everybody who reaches 10.0.0.1:7412 may do everything", Since: time.Now(), Count: 1, Command: "x"}
-		h, _ := newFixtureWithAnswers(t, map[string]any{"GET /attention": models.AttentionReport{At: time.Now(), Items: []models.Attention{open}}}, func(c *page.Config) { c.Insecure = insecure })
-		body := h.shows("/")
-		require.Equal(t, insecure, strings.Contains(body, "Everyone who reaches its ports"))
-		require.Equal(t, !insecure, strings.Contains(body, "Everybody who reaches"))
-	}
+	open := models.Attention{ID: "a1", Cause: models.CauseOpen, Severity: models.ToKnow, Text: "Everybody who reaches 10.0.0.1:7412 may do everything", Since: time.Now(), Count: 1, Command: "leasehold coordinator --auth"}
+	h, _ := newFixtureWithAnswers(t, map[string]any{"GET /attention": models.AttentionReport{At: time.Now(), Items: []models.Attention{open}}})
+	body := h.shows("/")
+	require.Contains(t, body, open.Text)
+	require.Contains(t, body, open.Command)
+	require.Contains(t, h.shows("/tasks"), ">not authenticated<")
 }

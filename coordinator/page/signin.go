@@ -6,7 +6,7 @@ import (
 )
 
 // SignIn writes the page that asks for a token. problem tells what was wrong with the last one; empty: nothing.
-func (p *Page) SignIn(w http.ResponseWriter, _ *http.Request, problem string) {
+func (p *Page) SignIn(w http.ResponseWriter, status int, problem string) {
 	var b bytes.Buffer
 	if err := p.templates.ExecuteTemplate(&b, "signin.html", problem); err != nil {
 		http.Error(w, "The page cannot be rendered.", http.StatusInternalServerError)
@@ -14,6 +14,6 @@ func (p *Page) SignIn(w http.ResponseWriter, _ *http.Request, problem string) {
 	}
 	setHeaders(w)
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
-	w.WriteHeader(http.StatusUnauthorized)
+	w.WriteHeader(status)
 	_, _ = w.Write(b.Bytes()) // the visitor may be gone
 }

@@ -51,12 +51,27 @@ func of(ip netip.Addr, exempt []netip.Prefix) Peer {
 	if !ip.IsValid() || ip.IsLoopback() || slices.ContainsFunc(exempt, isExempt) {
 		return Peer{}
 	}
+	return Peer{networkOf(ip)}
+}
+
+// networkOf returns the IPv4 address itself, or the network of 64 bits of one of IPv6.
+func networkOf(ip netip.Addr) netip.Prefix {
 	bits := 32
 	if ip.Is6() {
 		bits = 64
 	}
 	network, _ := ip.Prefix(bits) // valid for every address
-	return Peer{network}
+	return network
+}
+
+// Network returns the network of an address and a port as text, such as http.Request.RemoteAddr, also if it has no
+// quotas: the IPv4 address itself, or 64 bits of one of IPv6. It is the zero Prefix for another text.
+func Network(address string) netip.Prefix {
+	parsed, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return netip.Prefix{}
+	}
+	return networkOf(parsed.Addr().Unmap().WithZone(""))
 }
 
 // Quota counts what peers have taken of one resource. Its methods may be called

@@ -46,7 +46,7 @@ func tourLog(t *testing.T) []byte {
 
 // allLogs returns one log of each kind.
 func allLogs(t *testing.T) [][]byte {
-	return [][]byte{tourLog(t), runLog(t, 0, false, true), runLog(t, 0, true, true), runLog(t, 0, true, false)}
+	return [][]byte{tourLog(t), runLog(t, 0, false, true), runLog(t, 0, true, true), runLog(t, 1, true, false)}
 }
 
 // unlogged are the procedures that no log of these tests shows, each with the reason.

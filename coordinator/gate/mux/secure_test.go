@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -44,6 +45,7 @@ type securePort struct {
 	port      *mux.Port
 	base      *base
 	authority *authority.Authority
+	reached   atomic.Int64 // connections that reached a gate other than HTTP
 }
 
 // withSecurePort runs test with a port with TLS and a bound of pending connections.
@@ -58,7 +60,7 @@ func withSecurePort(t *testing.T, pending int, test func(p *securePort)) {
 		p.port = port
 		for name, protocol := range map[string]mux.Protocol{"native": mux.Native, "JSON": mux.JSON, "gob": mux.Gob} {
 			l := port.Listener(protocol)
-			go answerEach(l, name)
+			go p.answerEach(l, name)
 			defer l.Close()
 		}
 		web := newWebServer()
@@ -77,12 +79,13 @@ func withSecurePort(t *testing.T, pending int, test func(p *securePort)) {
 }
 
 // answerEach answers each connection of a gate, and closes it.
-func answerEach(l net.Listener, name string) {
+func (p *securePort) answerEach(l net.Listener, name string) {
 	for {
 		c, err := l.Accept()
 		if err != nil {
 			return
 		}
+		p.reached.Add(1)
 		var first [16]byte
 		n, _ := c.Read(first[:])
 		_, secured := mux.StateOf(c)

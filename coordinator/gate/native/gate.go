@@ -60,8 +60,8 @@ type Config struct {
 	// Identify returns the identity of a connection, which its certificate proves, if the client has sent no
 	// token; nil: every client may do everything. Check refuses a request that an identity may not make; nil: none.
 	Identify func(net.Conn) (access.Identity, error)
-	// ByToken returns the identity that the token of a client proves; nil: tokens are ignored.
-	ByToken func(token string) (access.Identity, error)
+	// ByToken returns the identity that the token of a connection's client proves; nil: tokens are ignored.
+	ByToken func(c net.Conn, token string) (access.Identity, error)
 	Check   func(i access.Identity, session string, r space.Request) error
 
 	// LargeAnswers are procedures whose answers are large: a call of one begins only

@@ -73,7 +73,7 @@ func (g *Gate) admit(ctx context.Context, slot *slot) (*session, *connection) {
 // identify returns the identity of a client: by its token, or by the certificate of its connection.
 func (g *Gate) identify(nc net.Conn, token string) (access.Identity, error) {
 	if token != "" && g.ByToken != nil {
-		return g.ByToken(token)
+		return g.ByToken(nc, token)
 	}
 	return g.Identify(nc)
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
 
@@ -66,7 +67,7 @@ func (s *session) open(ctx context.Context, h wire.Hello) error {
 	}
 	if err == nil {
 		s.backend, err = s.g.Engine.OpenGateSession(ctx, engine.Opening{
-			ID: h.Session, TTL: h.TTL, Resume: h.Resume, Key: h.Key, Fleet: isFleet(h.Mode), Process: s.process(h),
+			ID: h.Session, TTL: h.TTL, Resume: h.Resume, Key: s.ownKey(), Fleet: isFleet(h.Mode), Process: s.process(h),
 		})
 		if err == nil {
 			return nil
@@ -78,6 +79,15 @@ func (s *session) open(ctx context.Context, h wire.Hello) error {
 	defer s.g.opening.Unlock()
 	delete(s.g.sessions, s.id)
 	return err
+}
+
+// ownKey returns the key with which the engine restores the session after a restart of the coordinator. With
+// authentication it has the identity too, so that a stolen key is of no use to another one.
+func (s *session) ownKey() []byte {
+	if s.identity.ID == access.Everybody.ID {
+		return s.key
+	}
+	return slices.Concat([]byte(s.identity.ID), []byte{0}, s.key)
 }
 
 // process returns the program behind the session. A client that reports no host is named by

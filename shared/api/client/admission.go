@@ -86,15 +86,14 @@ func (c *Client) Identity(ctx context.Context) (i types.Identity, err error) {
 	return i, err
 }
 
+// Caller returns who makes the requests of this client, and which operations the coordinator allows it.
+func (c *Client) Caller(ctx context.Context) (who types.Caller, err error) {
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "caller", Answer: &who, Repeat: true})
+	return who, err
+}
+
 // RotateIdentity makes a new CA, and has the coordinator accept that of today until a time.
 func (c *Client) RotateIdentity(ctx context.Context, n types.NewIdentity) (i types.Identity, err error) {
 	_, err = c.Do(ctx, Call{Method: "POST", Path: "identity", Body: n, Answer: &i})
 	return i, err
-}
-
-// Warnings returns what an administrator should look at, a line for each.
-func (c *Client) Warnings(ctx context.Context) ([]string, error) {
-	w := types.Warnings{Items: []string{}}
-	_, err := c.Do(ctx, Call{Method: "GET", Path: "warnings", Answer: &w, Repeat: true})
-	return w.Items, err
 }

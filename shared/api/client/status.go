@@ -2,14 +2,12 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
-	"leasehold/shared/fault"
 )
 
 const (
@@ -33,7 +31,6 @@ type Status struct {
 	Costs     []models.Cost      `json:"costs"` // of all tasks since the coordinator started
 	// Database is the result of the latest nightly check.
 	Database types.DatabaseCheck `json:"database"`
-	Warnings []string            `json:"warnings"` // a line for each thing to look at
 }
 
 // Alive asks once, with a short timeout, whether a coordinator responds.
@@ -61,8 +58,8 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
 	defer cancel()
 	s := Status{Coordinator: c.Base()}
-	var report models.AttentionReport
-	if _, err := c.Do(ctx, Call{Method: "GET", Path: "attention", Answer: &report, Repeat: true}); err != nil && !errors.Is(err, fault.ErrNotFound) { // an older coordinator has none
+	report, err := c.Attention(ctx)
+	if err != nil {
 		return Status{}, err
 	}
 	s.Attention = append([]models.Attention{}, report.Items...)
@@ -81,9 +78,6 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "database", Answer: &s.Database, Repeat: true}); err != nil {
-		return Status{}, err
-	}
-	if s.Warnings, err = c.Warnings(ctx); err != nil {
 		return Status{}, err
 	}
 	for _, x := range s.Spaces {

@@ -101,6 +101,14 @@ type Identity struct {
 	Former      *FormerIdentity `json:"former,omitempty" doc:"the CA before the latest change, while it is accepted"`
 }
 
+// Caller is who makes a request.
+type Caller struct {
+	ID         string   `json:"id" doc:"of the token or the process; everybody without authentication"`
+	Name       string   `json:"name,omitempty" doc:"of the token or the process"`
+	Roles      []string `json:"roles" doc:"with those that they include"`
+	Operations []string `json:"operations" doc:"ids of the operations of this API that the roles allow"`
+}
+
 // FormerIdentity is a CA that is still accepted after a change.
 type FormerIdentity struct {
 	Fingerprint string    `json:"fingerprint"`
@@ -119,11 +127,3 @@ func (i Identity) CAs() string {
 type NewIdentity struct {
 	Until time.Time `json:"until" doc:"when the CA of today is accepted no more, in whole seconds; at once if it has passed"`
 }
-
-// Warnings are what an administrator should look at.
-type Warnings struct {
-	Items []string `json:"items" doc:"a line for each; empty: there is nothing"`
-}
-
-// InsecureWarning is the item of Warnings of a coordinator that runs with --insecure.
-const InsecureWarning = "insecure: this coordinator does not authenticate its clients: everyone who reaches its ports may do anything"

@@ -92,8 +92,8 @@ type Opening struct {
 	// Resume opens only a live session, restored from the journal; if there is none, the session was lost and opening
 	// fails with fault.ErrClosed.
 	Resume bool
-	// Key is the client's secret. A session that was opened with a key and restored from the journal is opened only
-	// with the same key; another key fails with fault.ErrConflict.
+	// Key is the client's secret. A session that was restored from the journal is opened only with the key with which
+	// it was opened, or without one if it had none; another key fails with fault.ErrConflict.
 	Key []byte
 	// Fleet means that the session may use the reserve of sessions, waiters and memory. It
 	// is for managers, workers and the coordinator itself, so that other clients cannot
@@ -182,7 +182,7 @@ func (st *state) admitOpening(o Opening, s *session, key []byte) error {
 		return fmt.Errorf("%w: a TTL of %s, want 0 or more", fault.ErrInvalid, o.TTL)
 	case s != nil && s.attached:
 		return fmt.Errorf("%w: a session of that name is alive", fault.ErrConflict)
-	case s != nil && s.key != nil && subtle.ConstantTimeCompare(s.key, key) != 1:
+	case s != nil && subtle.ConstantTimeCompare(s.key, key) != 1:
 		return fmt.Errorf("%w: a session of that name waits for another client", fault.ErrConflict)
 	case s == nil && len(st.sessions) >= limit:
 		return fmt.Errorf("%w: there are already %d sessions, the maximum", fault.ErrOverloaded, len(st.sessions))

@@ -6,12 +6,12 @@ import (
 	"leasehold/coordinator/admission"
 )
 
-// Warnings returns what will lock processes out, a line for each.
-func (a *Auth) Warnings(ctx context.Context) ([]string, error) {
+// EndingInvites returns the invites that end soon while processes need them to come back; see admission.EndingInvites.
+func (a *Auth) EndingInvites(ctx context.Context) ([]admission.Ending, error) {
 	a.noteConnected(ctx)
 	var change admission.CAChange
 	if _, end := a.Authority.Former(); !end.IsZero() {
 		change = admission.CAChange{At: a.Authority.Created(), End: end}
 	}
-	return a.Store.Warnings(ctx, change)
+	return a.Store.EndingInvites(ctx, change)
 }
