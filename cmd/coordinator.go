@@ -26,20 +26,27 @@ func (a *app) newCoordinator() *cobra.Command {
 func (a *app) runCoordinator(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
-	return node.RunCoordinator(ctx, cfg, log, func(at datadir.Addresses) {
-		scheme := "http"
-		if at.CA != "" {
-			scheme = "https"
-		}
-		sayf(a.err, "coordinator: gate %s, dashboard %s://%s, data %s\n", at.Gate, scheme, at.HTTP, cfg.Data)
-		if at.Compat != "" {
-			sayf(a.err, "coordinator: control endpoints %s://%s\n", scheme, at.Compat)
-		}
-		if cfg.Insecure {
-			sayf(a.err, "coordinator: insecure: anyone who reaches these ports may do anything\n")
-		}
-		for _, gate := range at.Gates {
-			sayf(a.err, "coordinator: gate %s\n", gate)
-		}
-	})
+	return node.RunCoordinator(ctx, cfg, log, func(at datadir.Addresses) { a.sayAddresses(cfg, at) })
+}
+
+// sayAddresses tells on standard error where a coordinator listens.
+func (a *app) sayAddresses(cfg config.Config, at datadir.Addresses) {
+	scheme := "http"
+	if at.CA != "" {
+		scheme = "https"
+	}
+	say := func(text string, attrs ...any) { a.sayStarted(cfg, config.Coordinator, text, attrs...) }
+	dashboard := scheme + "://" + at.HTTP
+	say("gate "+at.Gate+", dashboard "+dashboard+", data "+cfg.Data, "gate", at.Gate, "dashboard", dashboard, "data", cfg.Data)
+	if at.Compat != "" {
+		endpoints := scheme + "://" + at.Compat
+		say("control endpoints "+endpoints, "control endpoints", endpoints)
+	}
+	if cfg.Insecure {
+		const warning = "anyone who reaches these ports may do anything"
+		say("insecure: "+warning, "insecure", warning)
+	}
+	for _, gate := range at.Gates {
+		say("gate "+gate, "gate", gate)
+	}
 }

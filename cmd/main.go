@@ -206,11 +206,28 @@ var (
 func (a *app) newLogger(cfg config.Config) *slog.Logger {
 	a.level.Set(cfg.LogLevel)
 	a.log.divert(a.err)
-	opts := &slog.HandlerOptions{Level: &a.level}
+	opts := &slog.HandlerOptions{Level: &a.level, ReplaceAttr: withUnit}
 	if cfg.LogFormat == config.LogJSON {
 		return slog.New(slog.NewJSONHandler(&a.log, opts))
 	}
 	return slog.New(slog.NewTextHandler(&a.log, opts))
+}
+
+// withUnit writes a duration as text such as 1.5s, because JSON would have nanoseconds without a unit.
+func withUnit(_ []string, at slog.Attr) slog.Attr {
+	if at.Value.Kind() == slog.KindDuration {
+		at.Value = slog.StringValue(at.Value.Duration().String())
+	}
+	return at
+}
+
+// sayStarted tells on standard error that a mode has started: in JSON if the log is so, whatever its level, otherwise text.
+func (a *app) sayStarted(cfg config.Config, mode, text string, attrs ...any) {
+	if cfg.LogFormat == config.LogJSON {
+		slog.New(slog.NewJSONHandler(a.err, nil)).Info(mode+": started", attrs...)
+		return
+	}
+	sayf(a.err, "%s: %s\n", mode, text)
 }
 
 // reloadingLogger is newLogger for a mode: at each SIGHUP the settings are read again,

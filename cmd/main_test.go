@@ -3,17 +3,21 @@ package cmd
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/internal/binary"
 	"leasehold/shared/config"
+	"leasehold/shared/process/datadir"
 )
 
 // binaryDir is where the real binary is, once a test has asked for it.
@@ -81,6 +85,37 @@ func TestTheLogIsAsConfigured(t *testing.T) {
 	cfg.LogFormat = config.LogText
 	a.newLogger(cfg).Info("a\nb")
 	require.Contains(t, buf.String(), `msg="a\nb"`)
+}
+
+func TestDurationsInTheLogHaveUnits(t *testing.T) {
+	t.Parallel()
+	for format, want := range map[string]string{config.LogJSON: `"took":"1.5s"`, config.LogText: "took=1.5s"} {
+		var buf bytes.Buffer
+		a := &app{err: &buf}
+		a.newLogger(config.Config{LogFormat: format}).With("x", 1).WithGroup("g").Error("done", "took", 1500*time.Millisecond)
+		require.Contains(t, buf.String(), strings.Replace(want, "took=", "g.took=", 1))
+	}
+}
+
+func TestStartLinesAreJSONIfTheLogIs(t *testing.T) {
+	t.Parallel()
+	var buf bytes.Buffer
+	a := &app{err: &buf}
+	at := datadir.Addresses{Gate: "127.0.0.1:7411", HTTP: "127.0.0.1:7412", CA: "x", Compat: "127.0.0.1:7413", Gates: []string{"pspace 127.0.0.1:1"}}
+	cfg := config.Config{LogFormat: config.LogJSON, LogLevel: slog.LevelError, Data: "/d", Insecure: true}
+	a.sayAddresses(cfg, at)
+	a.printSession(cfg, config.Worker)("worker-1", "127.0.0.1:7411")
+	for line := range strings.Lines(buf.String()) {
+		var fields map[string]any
+		require.NoError(t, json.Unmarshal([]byte(line), &fields), line)
+	}
+	require.Equal(t, 5, strings.Count(buf.String(), "\n"))
+	require.Contains(t, buf.String(), `"msg":"coordinator: started","gate":"127.0.0.1:7411","dashboard":"https://127.0.0.1:7412","data":"/d"`)
+	require.Contains(t, buf.String(), `"msg":"worker: started","session":"worker-1","gate":"127.0.0.1:7411"`)
+	buf.Reset()
+	cfg.LogFormat = config.LogText
+	a.printSession(cfg, config.Worker)("worker-1", "127.0.0.1:7411")
+	require.Equal(t, "worker: session worker-1 at 127.0.0.1:7411\n", buf.String())
 }
 
 func TestATableKeepsControlCharactersFromTheTerminal(t *testing.T) {

@@ -25,5 +25,5 @@ func (a *app) newManager() *cobra.Command {
 func (a *app) runManager(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
-	return node.RunManager(ctx, cfg, log, a.printSession(config.Manager))
+	return node.RunManager(ctx, cfg, log, a.printSession(cfg, config.Manager))
 }

@@ -25,13 +25,13 @@ func (a *app) newWorker() *cobra.Command {
 func (a *app) runWorker(ctx context.Context, cfg config.Config) error {
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
-	return node.RunWorker(ctx, cfg, log, a.printSession(config.Worker))
+	return node.RunWorker(ctx, cfg, log, a.printSession(cfg, config.Worker))
 }
 
 // printSession returns a function that prints the session that a manager or worker has, and the
 // gate of its coordinator, to standard error.
-func (a *app) printSession(mode string) func(session, gate string) {
+func (a *app) printSession(cfg config.Config, mode string) func(session, gate string) {
 	return func(session, gate string) {
-		sayf(a.err, "%s: session %s at %s\n", mode, session, gate)
+		a.sayStarted(cfg, mode, "session "+session+" at "+gate, "session", session, "gate", gate)
 	}
 }

@@ -106,8 +106,7 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	e, err := engine.Open(ctx, engine.Config{
 		Journal: c.Journal, Measures: d.measures(), Procedures: Procedures(c), Readers: task.Readers(), Takes: task.Takes(), QueryOnly: space.QueryOnly(Definitions()), PutChecks: space.PutChecks(Definitions()), Reserving: space.Reserving(Definitions()), ShareBy: space.ShareBy(Definitions()), Trace: c.Trace, Noted: tracker.Note, Settings: traced(c), SessionLost: func(id string, p space.Process) {
 			tracker.SessionLost()
-			noteLost(lost, lostSession{id, p.Host})
-			watcher.NoteLost(id, p)
+			noteLost(lost, lostSession{id, p.Host, watcher.NoteLost(id, p)})
 		}, Log: c.Log, Memory: c.Memory, MaxTTL: c.MaxTTL, Grace: c.Grace,
 	})
 	if err != nil {

@@ -18,11 +18,15 @@ const maxLost = 1000
 const (
 	lostQuiet   = time.Second
 	lostLongest = time.Minute
-	lostEach    = 4 // at most so many are logged one by one
+	lostEach    = 4  // at most so many are logged one by one
+	lostTasks   = 10 // so many tasks of each are named
 )
 
-// lostSession is a session that was lost, and the name of its machine.
-type lostSession struct{ id, host string }
+// lostSession is a session that was lost, the name of its machine, and the tasks that it held.
+type lostSession struct {
+	id, host string
+	tasks    []string
+}
 
 // noteLost queues a lost session for logLost. The engine calls it while it is locked, so it must
 // not block: if the queue is full the session is not logged.
@@ -37,7 +41,7 @@ func noteLost(lost chan<- lostSession, s lostSession) {
 type lostGroup struct {
 	first, last time.Time
 	count       int
-	ids         []string // of the first of them, at most lostEach
+	sessions    []lostSession // the first of them, at most lostEach
 }
 
 // logLost logs the sessions that are lost until ctx ends.
@@ -60,8 +64,8 @@ func (c *Coordinator) logLost(ctx context.Context) {
 			}
 			g.last = time.Now()
 			g.count++
-			if len(g.ids) < lostEach {
-				g.ids = append(g.ids, s.id)
+			if len(g.sessions) < lostEach {
+				g.sessions = append(g.sessions, s)
 			}
 		case <-tick.C:
 			for host, g := range groups {
@@ -80,15 +84,23 @@ func (c *Coordinator) logLost(ctx context.Context) {
 func (c *Coordinator) logGroup(host string, g *lostGroup) {
 	const text = "session lost: no heartbeat came in time; what it held is offered again"
 	if g.count > lostEach {
+		var ids []string
+		for _, one := range g.sessions {
+			ids = append(ids, one.id)
+		}
 		c.Log.Warn(fmt.Sprintf("%d sessions lost: no heartbeats came in time; what they held is offered again", g.count),
-			"host", host, "first", strings.Join(g.ids, " "))
+			"host", host, "first", strings.Join(ids, " "))
 		return
 	}
-	for _, id := range g.ids {
-		if strings.HasPrefix(id, "client-") { // as remote.SessionID names them
-			status.Tell(c.Log, slog.LevelInfo, id, text)
-		} else {
-			c.Log.Warn(text, "session", id, "host", host)
+	for _, one := range g.sessions {
+		if strings.HasPrefix(one.id, "client-") { // as remote.SessionID names them
+			status.Tell(c.Log, slog.LevelInfo, one.id, text)
+			continue
 		}
+		attrs := []any{"session", one.id, "host", host}
+		if n := len(one.tasks); n > 0 {
+			attrs = append(attrs, "held", n, "tasks", strings.Join(one.tasks[:min(n, lostTasks)], " "))
+		}
+		c.Log.Warn(text, attrs...)
 	}
 }

@@ -113,7 +113,8 @@ func (x *readers) admit(next http.Handler) http.Handler {
 // if it has none, and another one if the coordinator cannot be asked.
 func (x *readers) check(r *http.Request) error {
 	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if token = strings.TrimSpace(token); !strings.EqualFold(scheme, "Bearer") || token == "" {
+	token = strings.TrimSpace(token)
+	if !strings.EqualFold(scheme, "Bearer") || token == "" {
 		return fault.ErrUnauthenticated
 	}
 	key := sha256.Sum256([]byte(token))

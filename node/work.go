@@ -82,7 +82,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 		return err
 	}
 	err = runForwarding(ctx, f, log, func() error {
-		c := workerConfig(cfg, handlers, cfg.Slots, log)
+		c := workerConfig(cfg, handlers, cfg.Slots, log.With("worker", r.workerName()))
 		c.Wrap, c.Beat = []worker.Middleware{r.figures.measureTasks}, r.figures.beats
 		return worker.Run(ctx, f.Over(r.figures.counting(r.connect)), c)
 	})

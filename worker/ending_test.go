@@ -246,7 +246,7 @@ func TestTheLogTellsWhatBecameOfATaskThatWasNotResolved(t *testing.T) {
 				synctest.Wait()
 				require.NoError(b.t, stop())
 				require.Contains(b.t, log.String(), `msg="worker: `+want+`"`)
-				require.Contains(b.t, log.String(), "task=t1 action=act subject=s")
+				require.Regexp(b.t, `session=\S+ task=t1 action=act subject=s`, log.String())
 			})
 		})
 	}

@@ -187,7 +187,7 @@ func (s *shift) giveBackUnresolved(alive, ctx context.Context, j *job, err error
 		return nil
 	}
 	cause := context.Cause(ctx)
-	log := s.Log.With("task", j.item.ID, "action", j.item.Action, "subject", j.item.Subject)
+	log := s.Log.With("session", s.repo.Session(), "task", j.item.ID, "action", j.item.Action, "subject", j.item.Subject)
 	switch {
 	case errors.Is(cause, errStopped), errors.Is(cause, fault.ErrStaleToken):
 		log.Warn("worker: the task was taken away", "cause", cause)

@@ -33,13 +33,15 @@ type lostSession struct {
 	tasks []string // that it held
 }
 
-// NoteLost notes that a session was lost, with the tasks that it held at the last report. It does not block, and may be
-// called while an engine is locked.
-func (w *Watcher) NoteLost(id string, p space.Process) {
+// NoteLost notes that a session was lost, with the tasks that it held at the last report, and returns these. It does not
+// block, and may be called while an engine is locked.
+func (w *Watcher) NoteLost(id string, p space.Process) (tasks []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.lost = append(w.lost, lostSession{id, p, time.Now(), w.held[id]})
+	tasks = w.held[id]
+	w.lost = append(w.lost, lostSession{id, p, time.Now(), tasks})
 	w.lost = w.lost[max(0, len(w.lost)-maxLost):]
+	return tasks
 }
 
 // lostSessions finds the machines whose sessions were lost lately. It keeps which tasks the live sessions hold.

@@ -7,6 +7,7 @@
 //     commands, flags, packages, tests and benchmarks must exist.
 //   - links_test.go checks that links between files lead to a file and a heading.
 //   - diagrams_test.go draws docs/diagrams (make diagrams writes them).
+//   - monitoring_test.go checks the dashboard and the alert rules with promtool.
 //   - recording_test.go compares docs/demo.svg with a run of the demo (make recording
 //     writes it).
 package docs
