@@ -61,7 +61,7 @@ func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
 		defer cancel()
 		printed, err := client(ctx, at, name+"-verbs").CombinedOutput()
 		require.NoError(t, err, "%s", printed)
-		require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nsession\n", string(printed))
+		require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nselection\nsession\n", string(printed))
 		api, err := apiclient.New(at)
 		require.NoError(t, err)
 		defer api.Close()
@@ -100,7 +100,7 @@ func TestEachClientAuthenticates(t *testing.T) {
 		}
 		printed, err := with().CombinedOutput()
 		require.NoError(t, err, "%s", printed)
-		require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nsession\n", string(printed))
+		require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nselection\nsession\n", string(printed))
 		testWorker(t, at.client(), name, with("worker"))
 		printed, err = with("refused", other.URL).CombinedOutput()
 		require.NoError(t, err, "%s", printed)

@@ -1,12 +1,15 @@
 package cmd
 
 import (
+	"context"
 	"errors"
 
 	"github.com/spf13/cobra"
 
 	"leasehold/cmd/doctor"
 	"leasehold/node"
+	"leasehold/node/locate"
+	"leasehold/shared/api/client"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 )
@@ -27,31 +30,59 @@ Database and journal are not read while a coordinator runs on the folder. It
 reads its database each night itself; status and log show the result.
 
 If a coordinator runs on the folder, doctor also shows what needs attention
-there, as status does.`,
-		Args: cobra.NoArgs,
+there, as status does.
+
+With --host or --http, doctor examines a coordinator and its fleet in place of
+this machine: memory, catalog, disk, clocks, versions, access, and what else
+needs attention. It only reads.`,
+		Example: "  leasehold doctor\n  leasehold doctor --host build.example.org",
+		Args:    cobra.NoArgs,
 	}
 	o := bindOutput(c)
 	c.Flags().BoolVar(&deep, "deep", false, "read all files of the data folder and look for damage, too")
-	config.BindFlags(c.Flags(), "data")
+	config.BindFlags(c.Flags(), coordinatorKeys...)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := a.load(c)
 		if err != nil {
 			return err
+		}
+		// Not by the environment variables, which containers of managers and workers have.
+		if c.Flags().Changed("host") || c.Flags().Changed("http") {
+			if deep {
+				return usagef("--deep reads a data folder of this machine, so it cannot be combined with --host or --http")
+			}
+			return a.showFleet(c.Context(), o, cfg)
 		}
 		found := doctor.Examine(c.Context(), doctor.Folders{Data: cfg.Data, Deep: deep})
 		if deep {
 			found = append(found, doctor.Database(node.ExamineDatabase(c.Context(), cfg)), doctor.Journal(node.ExamineJournal(cfg, a.newLogger(cfg))))
 		}
 		found = append(found, doctor.Attention(node.Attention(c.Context(), cfg))...)
-		if err := show(a, o, examRows(found), "no checks"); err != nil {
-			return err
-		}
-		if doctor.Failed(found) {
-			return errors.Join(errReported, fault.ErrInvalid)
-		}
-		return nil
+		return a.showExam(o, found)
 	}
 	return c
+}
+
+// showFleet examines a coordinator and its fleet.
+func (a *app) showFleet(ctx context.Context, o *output, cfg config.Config) error {
+	return locate.Call(ctx, cfg, func(ctx context.Context, api *client.Client) error {
+		f, err := doctor.ReadFleet(ctx, api)
+		if err != nil {
+			return err
+		}
+		return a.showExam(o, doctor.ExamineFleet(f))
+	})
+}
+
+// showExam prints findings, and fails if a check failed.
+func (a *app) showExam(o *output, found []doctor.Finding) error {
+	if err := show(a, o, examRows(found), "no checks"); err != nil {
+		return err
+	}
+	if doctor.Failed(found) {
+		return errors.Join(errReported, fault.ErrInvalid)
+	}
+	return nil
 }
 
 // examRow is a check as a row (docs/json.md).

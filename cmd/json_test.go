@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/cmd/top"
 	"leasehold/models"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
@@ -76,6 +77,10 @@ var printed = map[string]any{
 	"`leasehold task list --json`, `leasehold task show --json`, `leasehold task wait --json`, `leasehold task create --json`, `leasehold dead list --json`, `leasehold dead show --json`, `leasehold dead export`": types.Task{},
 
 	"`leasehold actions --json`": types.Action{},
+
+	"`leasehold top --json`":             top.Data{},
+	"A caller in `leasehold top --json`": types.Caller{},
+	"A worker in `leasehold top --json`": top.Worker{},
 
 	"`leasehold limit list --json`": types.Limit{},
 

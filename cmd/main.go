@@ -149,13 +149,13 @@ func (a *app) coordinatorCommand(c *cobra.Command, do func(context.Context, *cli
 func listCommand[T any, R row](a *app, c *cobra.Command, get func(*client.Client, context.Context) ([]T, error), asRow func(T) R, none string) *cobra.Command {
 	c.Args = cobra.NoArgs
 	o := bindOutput(c)
-	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
+	return a.watchable(a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
 		all, err := get(api, ctx)
 		if err != nil {
 			return err
 		}
 		return show(a, o, rowsOf(all, asRow), none)
-	})
+	}))
 }
 
 // withCatalog returns what a command runs that reads the catalog of the running coordinator or, if there is

@@ -63,6 +63,9 @@ func (r *redactor) flush() {
 
 // fileOf returns the file that w writes to; nil if it is none.
 func fileOf(w io.Writer) *os.File {
+	if f, ok := w.(*frame); ok {
+		w = f.to
+	}
 	if r, ok := w.(*redactor); ok {
 		w = r.to
 	}

@@ -35,7 +35,7 @@ func (a *app) commandGroups() []commandGroup {
 		{"visits", "Visits:", []*cobra.Command{a.newOrigin(), a.newVisits()}},
 		{"tasks", "Tasks:", []*cobra.Command{a.newActions(), a.newTask(), a.newSchedule(), a.newLimit(), a.newDead()}},
 		{"care", "Look after it:", []*cobra.Command{
-			a.newStatus(), a.newLog(), a.newSession(), a.newDrain(), a.newSpace(), a.newBackup(), a.newRestore(), a.newRepair(),
+			a.newStatus(), a.newTop(), a.newLog(), a.newSession(), a.newDrain(), a.newSpace(), a.newBackup(), a.newRestore(), a.newRepair(),
 			a.newDoctor(), a.newConfig(), a.newHealth(),
 		}},
 		{"security", "Security:", []*cobra.Command{a.newInvite(), a.newInvites(), a.newPeers(), a.newToken(), a.newAudit(), a.newIdentity()}},

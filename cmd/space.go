@@ -47,13 +47,13 @@ func (a *app) newSpaceList() *cobra.Command {
 		Args:  cobra.NoArgs,
 	}
 	o := bindOutput(c)
-	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
+	return a.watchable(a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
 		spaces, err := api.Spaces(ctx)
 		if err != nil {
 			return err
 		}
 		return show(a, o, spaceRows(spaces), "no spaces")
-	})
+	}))
 }
 
 // spaceRow is a space as a row.

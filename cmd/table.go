@@ -161,13 +161,19 @@ func (t *table) fitOf(column int) fit {
 
 // terminalWidth returns the number of columns of the terminal that w writes to; 0 if it is none.
 func terminalWidth(w io.Writer) int {
+	width, _ := terminalSize(w)
+	return width
+}
+
+// terminalSize returns the numbers of columns and lines of the terminal that w writes to; 0 if it is none.
+func terminalSize(w io.Writer) (width, height int) {
 	f := fileOf(w)
 	if f == nil {
-		return 0
+		return 0, 0
 	}
-	width, _, err := term.GetSize(int(f.Fd()))
+	width, height, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return 0
+		return 0, 0
 	}
-	return width
+	return width, height
 }

@@ -55,7 +55,7 @@ func (a *app) newTasks(short, none string, list listTasks) (*cobra.Command, *cli
 		_, err = fmt.Fprintf(a.err, "leasehold: %d shown, and there are more; raise --limit to see them\n", len(all))
 		return err
 	})
-	return c, f
+	return a.watchable(c), f
 }
 
 // listTasks is a method that lists tasks; the bool reports whether there may be more than

@@ -37,7 +37,7 @@ visit now. Below them it lists the origins that are not due, and why.`,
 		return a.showNext(ctx, o, s, n, explain)
 	})
 	config.BindFlags(c.Flags(), visitKeys...)
-	return c
+	return a.watchable(c)
 }
 
 // showNext prints at most n origins that are next. With explain it prints why, and fills up to n with origins

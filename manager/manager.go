@@ -50,6 +50,7 @@ type Config struct {
 	// there are none.
 	SetPace   func(slots int, longestGap time.Duration)
 	Heartbeat time.Duration
+	Beat      func()        // called after each heartbeat that arrived; nil: nothing is called
 	Grace     time.Duration // how long closing the session may take
 	Log       *slog.Logger  // nil: slog.Default
 }
@@ -75,6 +76,7 @@ func (c Config) runSession(ctx context.Context, repo space.Repository) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	heartbeat := status.NewHeartbeat(repo, c.Heartbeat, map[string]int{visit.Action: max(c.Slots, 1)})
+	heartbeat.Arrived = c.Beat
 	state := visiting{heartbeat: heartbeat}
 	parts := []func() error{
 		func() error { return heartbeat.Run(ctx) },

@@ -104,3 +104,10 @@ func (r AttentionReport) Worst() Severity {
 	}
 	return r.Items[0].Severity
 }
+
+// LostSession is a session whose heartbeats stopped.
+type LostSession struct {
+	ID, Name, Host string
+	At             time.Time
+	Tasks          []string // that it held
+}

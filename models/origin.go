@@ -21,7 +21,7 @@ type Origin struct {
 	Every *Seconds `json:"every_s,omitempty" doc:"fixed seconds between two visits, when it is added; 0: the policy decides; absent: unchanged"`
 	// Hours are those in which an added origin may be visited; AnyHours takes them back, nil leaves them as they are.
 	// The schedule keeps them, not the catalog.
-	Hours *Hours `json:"hours,omitempty" doc:"hours in which it may be visited, when it is added, such as 22:00-06:00@Europe/Berlin; any: at any time; absent: unchanged"`
+	Hours *Hours `json:"hours,omitempty" doc:"hours in which it may be visited, when it is added, such as 22:00-06:00@Europe/Berlin; any: at any time; absent: unchanged" schema:"hours"`
 	// Branches are the branches to index of a repository, or of the repositories that a lister lists: names, patterns
 	// of path.Match, or HEAD. If empty, the manager's setting applies. nil, when the origin is added, leaves them as
 	// they are.
@@ -145,14 +145,14 @@ type Known struct {
 
 // Outcome is the body of the result of a visit.
 type Outcome struct {
-	Visit  string    `json:"visit"`
+	Visit  string    `json:"visit,omitempty" doc:"id; absent: none of the coordinator's visits"`
 	Origin string    `json:"origin" schema:"id"`
 	Status Status    `json:"status"`
 	Error  string    `json:"error,omitempty" doc:"why it failed"`
 	Fault  Fault     `json:"fault,omitempty" enum:"host,gone" doc:"of a failure: host (no connection to it) or gone (for good, such as HTTP 410)"`
-	Items  int       `json:"items" doc:"recordings listed" schema:"minimum: 0"`
+	Items  int       `json:"items,omitempty" doc:"recordings listed" schema:"minimum: 0"`
 	At     time.Time `json:"at"`
-	Took   Seconds   `json:"took_s" schema:"minimum: 0"`
+	Took   Seconds   `json:"took_s,omitempty" schema:"minimum: 0"`
 
 	// The rest decides when the next visit is due. Without a digest the status
 	// decides alone.

@@ -89,6 +89,15 @@ func (o Occurrence) Part() string {
 	return fmt.Sprintf("%.2f–%.2f s", float64(o.PartFrom), float64(o.PartTo))
 }
 
+// MaxPeaks is the maximum number of peaks of a waveform.
+const MaxPeaks = 2000
+
+// Waveform is how loud the parts of an episode are, for a picture of it.
+type Waveform struct {
+	Duration Seconds `json:"duration_s" doc:"seconds"`
+	Peaks    []byte  `json:"peaks" doc:"in base64: a byte for each of equal parts of the episode, at most 2000. It is the highest absolute value of its samples, 255 at full scale"`
+}
+
 // Problem is an input that cannot be processed, and the reason. It names an origin and
 // an item of it that could not be curated; or an episode, a clip, or one clip in one
 // episode.

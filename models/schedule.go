@@ -7,8 +7,8 @@ type Schedule struct {
 	Cron    string        `json:"cron,omitempty" doc:"minute, hour, day of the month, month, day of the week, such as: 30 3 * * 1-5; or @hourly, @daily, @weekly, @monthly, @yearly" schema:"maxLength: 200"`
 	Every   Seconds       `json:"every,omitempty" doc:"seconds between two due times, instead of cron: 1 to 31622400 (366 days)" schema:"minimum: 0, maximum: 31622400"`
 	Zone    string        `json:"zone,omitempty" doc:"time zone of cron, such as Europe/Berlin; UTC if absent"`
-	Missed  string        `json:"missed,omitempty" doc:"if due times have passed while no coordinator ran: one (the default) creates one task for the last of them, none creates no task"`
-	Overlap string        `json:"overlap,omitempty" doc:"if the task of an earlier run is alive: skip (the default) leaves the run out, wait keeps one run waiting for its end, allow runs them at the same time"`
+	Missed  string        `json:"missed,omitempty" doc:"if due times have passed while no coordinator ran: one (the default) creates one task for the last of them, none creates no task" schema:"enum: ['', one, none]"`
+	Overlap string        `json:"overlap,omitempty" doc:"if the task of an earlier run is alive: skip (the default) leaves the run out, wait keeps one run waiting for its end, allow runs them at the same time" schema:"enum: ['', skip, wait, allow]"`
 	Task    ScheduledTask `json:"task"`
 }
 
@@ -22,9 +22,9 @@ type ScheduledTask struct {
 	MaxAttempts int64           `json:"max_attempts,omitempty" doc:"number of failed attempts after which the task becomes a dead letter, 1 to 1000; if absent or 0, the setting max-attempts plus 1" schema:"minimum: 0, maximum: 1000"`
 	Backoff     Seconds         `json:"backoff,omitempty" doc:"seconds after an attempt that failed" schema:"minimum: 0, maximum: 2592000"`
 	Group       string          `json:"group,omitempty" doc:"groups of tasks of equal priority take turns" schema:"maxLength: 200"`
-	Tags        []string        `json:"tags,omitempty" doc:"the schedule adds schedule:NAME and due:TIME" schema:"maxItems: 14, items: {minLength: 1, maxLength: 200}"`
-	Limits      []string        `json:"limits,omitempty" doc:"names of limits" schema:"maxItems: 8, items: {minLength: 1, maxLength: 200}"`
-	OnLimit     string          `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop"`
+	Tags        []string        `json:"tags,omitempty" doc:"the schedule adds schedule:NAME and due:TIME" schema:"uniqueItems: true, maxItems: 14, items: {minLength: 1, maxLength: 200}"`
+	Limits      []string        `json:"limits,omitempty" doc:"names of limits" schema:"uniqueItems: true, maxItems: 8, items: {minLength: 1, maxLength: 200}"`
+	OnLimit     string          `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop" schema:"enum: ['', wait, cancel_running, drop]"`
 }
 
 // What becomes of the due times that passed while no coordinator ran.

@@ -30,6 +30,7 @@ type Research struct {
 	Episode  ResearchItem   `json:"episode"`
 	Clips    []ResearchItem `json:"clips"`
 	Episodes []ResearchItem `json:"episodes,omitempty" doc:"of a sweep: the episodes in which the one clip is to be found; episode is empty then"`
+	Waveform bool           `json:"waveform,omitempty" doc:"the catalog has no waveform of the episode, so the first result should have it"`
 }
 
 // Work returns the subject and the parts of a research task: the episode and its clips, or the clip of
@@ -117,6 +118,7 @@ type Researched struct {
 	// other versions than its own, because the recording has changed since.
 	EpisodeMedia MediaRef            `json:"episode_media"`
 	ClipMedia    map[string]MediaRef `json:"clip_media,omitempty"`
+	Waveform     *Waveform           `json:"waveform,omitempty"` // of the episode; nil: the worker did not draw it
 }
 
 // Swept is the body of a result of a sweep: the findings of one clip in some of the episodes.

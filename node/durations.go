@@ -24,12 +24,12 @@ var measuredVerbs = []space.Verb{
 // durations returns the histograms of a coordinator for its metrics. calls has those of calls over
 // the gate, which are in all too, by verb, so that the gate adds to them.
 func durations(h *hosted) (all []api.Durations, calls map[space.Verb]*histogram.Histogram) {
-	all = []api.Durations{{Name: "leasehold_lease_seconds", Help: "Time from the grant of a lease to its end.", Histogram: h.Durations()}}
+	all = []api.Durations{{Name: "leasehold_lease_seconds", Help: "This is the time from the grant of a lease to its end.", Histogram: h.Durations()}}
 	calls = map[space.Verb]*histogram.Histogram{}
 	for _, verb := range measuredVerbs {
 		calls[verb] = histogram.New(callBounds...)
 		all = append(all, api.Durations{
-			Name: "leasehold_gate_call_seconds", Help: "Time from a request over the gate to its answer, with the time that it waited for a tuple.",
+			Name: "leasehold_gate_call_seconds", Help: "This is the time from a request over the gate to its answer, with the time that it waited for a tuple.",
 			Labels: []string{"verb", verb.String()}, Histogram: calls[verb],
 		})
 	}

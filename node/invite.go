@@ -68,7 +68,7 @@ func withAuth(ctx context.Context, cfg config.Config, log *slog.Logger, makes bo
 	}
 	d, err := OpenDataDir(ctx, cfg, log)
 	if answer != nil && errors.Is(err, fault.ErrConflict) {
-		return answer // its coordinator runs, and does not authenticate its clients
+		return answer // its coordinator runs, and cannot be reached
 	}
 	if err != nil {
 		return err
@@ -113,7 +113,8 @@ func Attention(ctx context.Context, cfg config.Config) (items []models.Attention
 		return nil, nil // other checks are about the folder
 	}
 	err = locate.Call(ctx, cfg, func(ctx context.Context, c *client.Client) error {
-		items, err = c.Attention(ctx)
+		report, err := c.Attention(ctx)
+		items = report.Items
 		return err
 	})
 	if errors.Is(err, fault.ErrUnavailable) {

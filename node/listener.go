@@ -19,6 +19,7 @@ import (
 	"leasehold/coordinator/page"
 	"leasehold/coordinator/peer"
 	"leasehold/coordinator/permission"
+	"leasehold/coordinator/sound"
 	"leasehold/models"
 	"leasehold/shared/access"
 	"leasehold/shared/api/types"
@@ -113,7 +114,10 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	catalog := h.DataDir.Catalog
 	var handler http.Handler
 	answer := func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }
-	dashboard := page.New(page.Config{API: http.HandlerFunc(answer), Repo: space.Over(conn), Code: h.index, Actions: h.cfg.HTTPActions, Prefix: h.cfg.Prefix, Log: h.log})
+	dashboard, err := h.newPage(space.Over(conn), answer)
+	if err != nil {
+		return err
+	}
 	settings := api.Config{
 		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Prefix: h.cfg.Prefix, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Actions: actions.NewSource(space.Over(conn), h.Tracker()), Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
@@ -125,10 +129,7 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	}
 	var hubs []supervisor.Task
 	if h.cfg.PublicURL != "" {
-		subscriber, err := h.newSubscriber()
-		if err != nil {
-			return err
-		}
+		subscriber := &hub.Subscriber{Store: h.DataDir.Visits, Poster: h.fetcher, Base: h.cfg.PublicURL, Log: h.log} // newPage has opened the fetcher
 		settings.Hub = subscriber
 		hubs = append(hubs, func(ctx context.Context) error { subscriber.Run(ctx); return nil })
 	}
@@ -182,12 +183,15 @@ func (l *listeners) check() func(access.Identity, string, space.Request) error {
 	return permission.Check
 }
 
-// newSubscriber returns what subscribes to the hubs of feeds, and answers them at the public URL.
-func (h *hosted) newSubscriber() (*hub.Subscriber, error) {
+// newPage opens the fetcher, with which the page plays recordings, and returns the page.
+func (h *hosted) newPage(repo space.Repository, answer http.HandlerFunc) (*page.Page, error) {
 	if err := h.openFetcher(); err != nil {
 		return nil, err
 	}
-	return &hub.Subscriber{Store: h.DataDir.Visits, Poster: h.fetcher, Base: h.cfg.PublicURL, Log: h.log}, nil
+	return page.New(page.Config{
+		API: answer, Repo: repo, Code: h.index, Sound: sound.New(h.fetcher, h.DataDir.Catalog), Lost: h.Watcher().Lost,
+		Actions: h.cfg.HTTPActions, Prefix: h.cfg.Prefix, Log: h.log,
+	}), nil
 }
 
 // serveHTTP serves a handler on a port, with the quotas of peers.

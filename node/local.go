@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/api"
+	"leasehold/manager"
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
@@ -60,7 +61,7 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 		l := &Local{hosted: h}
 		helpers = []supervisor.Task{func(ctx context.Context) error {
 			return x.runBeside(ctx, func(ctx context.Context) error {
-				return runManager(ctx, l.connect(config.Manager), d.cfg, d.fetcher, newFlows(d.cfg, d.Catalog, d.fetcher, x, d.index, d.log), d.log)
+				return manager.Run(ctx, l.connect(config.Manager), managerConfig(d.cfg, d.fetcher, newFlows(d.cfg, d.Catalog, d.fetcher, x, d.index, d.log), d.log))
 			})
 		}}
 		for range d.cfg.Workers {

@@ -48,6 +48,7 @@ type remoteNode struct {
 	opened  supervisor.Stack
 	line    *identity.Line // nil: the coordinator does not authenticate
 	member  *join.Member   // of line
+	figures *figures
 
 	mu    sync.Mutex   // guards first
 	first *remote.Conn // the session that reached the coordinator; nil once connect has returned it
@@ -65,7 +66,11 @@ func openRemote(ctx context.Context, cfg config.Config, mode string, log *slog.L
 	} else {
 		cfg.Host = line.Addresses[0]
 	}
-	r := &remoteNode{cfg: cfg, mode: mode, log: log, line: line}
+	slots := cfg.Slots
+	if mode == config.Manager {
+		slots = max(cfg.VisitSlots, 1)
+	}
+	r := &remoteNode{cfg: cfg, mode: mode, log: log, line: line, figures: newFigures(slots)}
 	if err := r.open(ctx); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
@@ -87,6 +92,9 @@ func (r *remoteNode) open(ctx context.Context) error {
 	}
 	r.opened.Push(r.fetcher.Close)
 	if err := r.join(ctx); err != nil {
+		return err
+	}
+	if err := r.serveMetrics(ctx); err != nil {
 		return err
 	}
 	if r.first, err = r.dial(ctx); err != nil {

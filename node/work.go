@@ -50,7 +50,9 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 	}
 	return runForwarding(ctx, f, log, func() error {
 		return x.runBeside(ctx, func(ctx context.Context) error {
-			return runManager(ctx, f.Over(r.connect), cfg, r.fetcher, newFlows(cfg, r.catalog, r.fetcher, x, r.index, log), log)
+			c := managerConfig(cfg, r.fetcher, r.figures.measureVisits(newFlows(cfg, r.catalog, r.fetcher, x, r.index, log)), log)
+			c.Beat = r.figures.beats
+			return manager.Run(ctx, f.Over(r.figures.counting(r.connect)), c)
 		})
 	})
 }
@@ -80,7 +82,9 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 		return err
 	}
 	err = runForwarding(ctx, f, log, func() error {
-		return worker.Run(ctx, f.Over(r.connect), workerConfig(cfg, handlers, cfg.Slots, log))
+		c := workerConfig(cfg, handlers, cfg.Slots, log)
+		c.Wrap, c.Beat = []worker.Middleware{r.figures.measureTasks}, r.figures.beats
+		return worker.Run(ctx, f.Over(r.figures.counting(r.connect)), c)
 	})
 	if errors.Is(err, worker.ErrStuck) {
 		return errors.Join(err, platform.Restart())
@@ -105,10 +109,10 @@ func tuneGC() {
 	}
 }
 
-func runManager(ctx context.Context, connect status.Connect, cfg config.Config, f *fetch.Fetcher, flows map[models.FlowName]manager.Flow, log *slog.Logger) error {
-	return manager.Run(ctx, connect, manager.Config{
+func managerConfig(cfg config.Config, f *fetch.Fetcher, flows map[models.FlowName]manager.Flow, log *slog.Logger) manager.Config {
+	return manager.Config{
 		Flows: flows, Robots: f, SetPace: f.SetPace, Slots: cfg.VisitSlots, Heartbeat: cfg.Heartbeat, Grace: grace, Log: log,
-	})
+	}
 }
 
 // runWorker runs one worker with one slot until ctx ends. If a handler is stuck, it runs another worker in its

@@ -32,6 +32,7 @@ type Config struct {
 	OwnSlots  map[string]int     // tasks at a time of an action that does not share Slots; by action, at least 1
 	Wrap      []Middleware       // around each handler, the first outermost
 	Heartbeat time.Duration
+	Beat      func()        // called after each heartbeat that arrived; nil: nothing is called
 	Drain     time.Duration // how long handlers may finish when the worker stops
 	Grace     time.Duration // how long a handler may take to return once its context ended; a stop takes at most Drain and Grace
 	Log       *slog.Logger  // nil: slog.Default
@@ -123,6 +124,7 @@ func newShift(repo space.Repository, c Config) *shift {
 		}
 	}
 	s.heartbeat = status.NewHeartbeat(repo, c.Heartbeat, serves)
+	s.heartbeat.Arrived = c.Beat
 	return s
 }
 

@@ -4,6 +4,7 @@ import java.io.InputStreamReader;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -108,7 +109,7 @@ public final class Conformance {
 
         var keyed = client.create(action, null, Map.of(), action + "-key");
         same(keyed.id(), client.create(action, null, Map.of(), action + "-key").id());
-        refused(Leasehold.KeyReused.class, 422, () -> client.create(action, 1, Map.of(), action + "-key"));
+        refused(Leasehold.KeyReused.class, 409, () -> client.create(action, 1, Map.of(), action + "-key"));
         System.out.println("key");
 
         refused(Leasehold.NotFound.class, 404, () -> client.get("t999999"));
@@ -178,10 +179,48 @@ public final class Conformance {
         }
         System.out.println("name");
 
+        select(client, admin, action);
+        System.out.println("selection");
+
         session.close();
-        refused(Leasehold.SessionClosed.class, 410, session::heartbeat);
+        refused(Leasehold.SessionClosed.class, 404, session::heartbeat);
         session.close();
         System.out.println("session");
+    }
+
+    private static void die(Leasehold client, String kind, int number) {
+        var parent = client.create(kind, null).id();
+        client.createAll(Collections.nCopies(number, Map.of("action", kind, "tags", List.of("many"), "after", List.of(parent))));
+        client.cancel(parent, "");
+    }
+
+    private static void select(Leasehold client, Leasehold admin, String action) {
+        var kind = action + "-many";
+        var filter = Map.of("action", kind);
+        die(client, kind, 1);
+        var seen = client.count(Map.of("state", "dead", "action", kind, "tag", "many", "text", "cancelled"));
+        same(1L, seen.count());
+        die(client, kind, 2);
+        var now = client.count(Map.of()).at();
+        refused(Leasehold.Conflict.class, 409, () -> admin.discardSelected(new Leasehold.TaskCount(1, now), filter));
+        same("conflict", admin.requeueSelected(seen, filter).refused().get(0).code()); // its parent cannot come back
+        same(1, admin.discardSelected(seen, Map.of("state", "dead", "action", kind)).done().size()); // the later ones are left
+        client.createAll(Collections.nCopies(1000, filter));
+        client.createAll(Collections.nCopies(200, filter));
+        var live = client.count(filter);
+        same(1200L, live.count());
+        same(1200, client.cancelSelected(live, filter, "moved").done().size());
+        List<Object> names;
+        do { // they are at most a second old
+            names = client.actions().stream().map(a -> a.get("action")).toList();
+        } while (!names.contains(action));
+        same(names.stream().sorted().toList(), names);
+        same(List.of(), client.leases());
+        var attention = client.attention();
+        same(true, attention.get("at") instanceof String && attention.get("items") instanceof List);
+        var day = client.history(action, "day");
+        same(List.of(action, "day", 60L), List.of(day.get("action"), day.get("span"), day.get("step_s")));
+        same(null, client.history(null, "hour").get("action"));
     }
 
     private static Object handle(Leasehold.Task task) throws InterruptedException {

@@ -65,6 +65,7 @@ public final class Leasehold {
     private static final int TRIES = 5; // of one request, at least
     private static final int WAIT = 20; // seconds that one request waits for a task, at most 25
     private static final int MOST = 64; // tasks that one request claims, and ends that it tells
+    private static final int PAGE = 1000; // items of one page of a list
     private static final int MOST_TOLD = 512 * 1024; // characters of ends that one request tells, unless it tells one only
     private static final int OUTAGE = 60; // seconds in which a call of this class goes on without a coordinator that has answered before
     private static final Duration TIMEOUT = Duration.ofSeconds(60); // of one request
@@ -227,6 +228,15 @@ public final class Leasehold {
     /** A claim of a session: a task, and the token that proves an attempt to be the current one. */
     public record Claim(String task, long token) {}
 
+    /** How many tasks a filter selected, and when. */
+    public record TaskCount(long count, String at) {}
+
+    /** What became of the tasks that a filter selected: ids of those that were changed, and why others were not. */
+    public record Changed(List<String> done, List<Refusal> refused) {}
+
+    /** Why a task was not changed; the code is as that of a {@link Failure}. */
+    public record Refusal(String task, String code, String detail) {}
+
     /** The task had not ended when the timeout of {@link #await} was over. */
     public static class TimedOut extends RuntimeException {
         /** The task as it was then. */
@@ -317,6 +327,83 @@ public final class Leasehold {
 
     /** Has a dead task tried again. The same key does it once; null: a new key. */
     public void requeue(String id, String key) { patiently("/dead/" + quote(id) + "/requeue", null, key); }
+
+    /** Returns the actions with their figures (docs/json.md), by name: tasks by state, pause, workers, rates, durations. */
+    public List<Map<String, Object>> actions() { return list("/actions"); }
+
+    /** Returns the leases of managers, with the fields of docs/json.md. */
+    public List<Map<String, Object>> leases() { return list("/leases"); }
+
+    /** Returns what a person should look at: the time "at", and "items" with the fields of docs/json.md, the worst first. */
+    public Map<String, Object> attention() { return request("GET", "/attention", null, null, null, PATIENT); }
+
+    /**
+     * Returns the counts of tasks by interval, with the fields of docs/json.md. An action of null means all actions. The
+     * span is "hour", "day" or "two-weeks".
+     */
+    public Map<String, Object> history(String action, String span) {
+        var query = new LinkedHashMap<String, Object>(Map.of("span", span));
+        if (action != null) query.put("action", action);
+        return request("GET", "/history" + query(query), null, null, null, PATIENT);
+    }
+
+    /**
+     * Counts the tasks that a filter selects: those that are alive, or those of a state. The filter has "state",
+     * "action", "tag", "group", "text", "data", "older" and "younger"; a key that is missing selects all. Pass the
+     * answer to requeueSelected, discardSelected or cancelSelected.
+     */
+    public TaskCount count(Map<String, ?> filter) {
+        var found = request("GET", "/bulk/count" + query(filter), null, null, null, PATIENT);
+        return new TaskCount((Long) found.get("count"), (String) found.get("at"));
+    }
+
+    /**
+     * Has the dead tasks that a filter selects tried again. seen is what count returned for it with the state "dead".
+     * Later ones are left out. {@link Conflict}: more are selected than were counted.
+     */
+    public Changed requeueSelected(TaskCount seen, Map<String, ?> filter) { return selected("requeue", seen, filter); }
+
+    /** Removes the dead tasks that a filter selects, as requeueSelected does. */
+    public Changed discardSelected(TaskCount seen, Map<String, ?> filter) { return selected("discard", seen, filter); }
+
+    /** Ends the tasks that a filter selects and that are alive, as requeueSelected does. */
+    public Changed cancelSelected(TaskCount seen, Map<String, ?> filter, String reason) {
+        var body = new LinkedHashMap<String, Object>(filter);
+        body.put("reason", reason);
+        return selected("cancel", seen, body);
+    }
+
+    private List<Map<String, Object>> list(String path) {
+        var found = new ArrayList<Map<String, Object>>();
+        for (long offset = 0; ; ) {
+            var page = request("GET", path + "?offset=" + offset + "&limit=" + PAGE, null, null, null, PATIENT);
+            var items = maps(page.get("items"));
+            found.addAll(items);
+            long read = items.size() + (Long) page.getOrDefault("omitted", 0L); // these are too large to be shown
+            offset += read;
+            if (read == 0 || offset >= (Long) page.get("total")) return found;
+        }
+    }
+
+    private Changed selected(String verb, TaskCount seen, Map<String, ?> filter) {
+        var body = new LinkedHashMap<String, Object>(filter);
+        body.put("count", seen.count());
+        body.put("before", seen.at());
+        if (!verb.equals("cancel")) body.remove("state"); // it is that of dead tasks
+        var done = new ArrayList<String>();
+        var refused = new ArrayList<Refusal>();
+        while (true) { // each request changes some
+            var part = patiently("/bulk/" + verb, body, null);
+            ((List<?>) part.get("done")).forEach(id -> done.add((String) id));
+            maps(part.get("refused")).forEach(r -> refused.add(new Refusal((String) r.get("task"), (String) r.get("code"), (String) r.get("detail"))));
+            if (part.get("next") == null) return new Changed(done, refused);
+            body.put("cursor", part.get("next"));
+        }
+    }
+
+    private static String query(Map<String, ?> fields) {
+        return fields.entrySet().stream().map(f -> f.getKey() + "=" + quote(String.valueOf(f.getValue()))).collect(Collectors.joining("&", "?", ""));
+    }
 
     /**
      * Opens the session of a worker that serves actions: slots by action. It lives while a request of it

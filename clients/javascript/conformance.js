@@ -28,7 +28,7 @@ async function verbs(client, admin, action) {
 
   const keyed = await client.create(action, null, {}, `${action}-key`);
   assert.equal((await client.create(action, null, {}, `${action}-key`)).id, keyed.id);
-  await refused(leasehold.KeyReusedError, 422, () => client.create(action, 1, {}, `${action}-key`));
+  await refused(leasehold.KeyReusedError, 409, () => client.create(action, 1, {}, `${action}-key`));
   console.log('key');
 
   await refused(leasehold.NotFoundError, 404, () => client.get('t999999'));
@@ -87,10 +87,46 @@ async function verbs(client, admin, action) {
   await nameless.end();
   console.log('name');
 
+  await select(client, admin, action);
+  console.log('selection');
+
   await session.end();
-  await refused(leasehold.SessionClosedError, 410, () => session.heartbeat());
+  await refused(leasehold.SessionClosedError, 404, () => session.heartbeat());
   await session.end();
   console.log('session');
+}
+
+async function select(client, admin, action) {
+  const kind = `${action}-many`;
+  const die = async (number) => {
+    const { id } = await client.create(kind);
+    await client.createAll(Array(number).fill({ action: kind, tags: ['many'], after: [id] }));
+    await client.cancel(id);
+  };
+  await die(1);
+  const seen = await client.count({ state: 'dead', action: kind, tag: 'many', text: 'cancelled' });
+  assert.equal(seen.count, 1);
+  await die(2);
+  const now = (await client.count()).at;
+  await refused(leasehold.ConflictError, 409, () => admin.discardSelected({ ...seen, at: now }, { action: kind }));
+  assert.equal((await admin.requeueSelected(seen, { action: kind })).refused[0].code, 'conflict'); // its parent cannot come back
+  assert.equal((await admin.discardSelected(seen, { state: 'dead', action: kind })).done.length, 1); // the later ones are left
+  await client.createAll(Array(1000).fill({ action: kind }));
+  await client.createAll(Array(200).fill({ action: kind }));
+  const live = await client.count({ action: kind });
+  assert.equal(live.count, 1200);
+  assert.equal((await client.cancelSelected(live, { action: kind }, 'moved')).done.length, 1200);
+  let names;
+  do { // they are at most a second old
+    names = (await client.actions()).map((a) => a.action);
+  } while (!names.includes(action));
+  assert.deepEqual(names, [...names].sort());
+  assert.deepEqual(await client.leases(), []);
+  const attention = await client.attention();
+  assert(attention.at && attention.items.every((i) => ['stops_work', 'degrades', 'to_know'].includes(i.severity)));
+  const day = await client.history(action, 'day');
+  assert.deepEqual([day.action, day.span, day.step_s], [action, 'day', 60]);
+  assert.equal((await client.history()).action, undefined);
 }
 
 const seen = new Set();

@@ -74,6 +74,60 @@ export class HandBack extends Error {
   delay: number;
 }
 
+/** What selects tasks; a field that is missing selects all. Ages are in seconds. */
+export interface Filter {
+  state?: string;
+  action?: string;
+  tag?: string;
+  group?: string;
+  text?: string;
+  data?: string;
+  older?: number;
+  younger?: number;
+}
+
+/** How many tasks a filter selected, and when. */
+export interface TaskCount {
+  count: number;
+  at: string;
+}
+
+/** What became of the tasks that a filter selected: ids of those that were changed, and why others were not. */
+export interface Changed {
+  done: string[];
+  refused: { task: string; code: string; detail: string }[];
+}
+
+/** The figures of an action, with the fields of docs/json.md. */
+export interface ActionFields {
+  action: string;
+  paused: boolean;
+  tasks: Record<string, number>;
+  workers: number;
+  slots: number;
+  [field: string]: any;
+}
+
+/** What a person should look at, with the fields of docs/json.md. */
+export interface AttentionItem {
+  id: string;
+  cause: string;
+  severity: 'stops_work' | 'degrades' | 'to_know';
+  text: string;
+  since: string;
+  count: number;
+  command: string;
+  [field: string]: any;
+}
+
+/** The counts of tasks by interval, with the fields of docs/json.md. */
+export interface TaskHistory {
+  span: string;
+  step_s: number;
+  points: { at: string; created: number; done: number; failed: number; dead: number; waiting: number }[];
+  [field: string]: any;
+}
+
 export class Client {
   constructor(url?: string, options?: { token?: string; ca?: string });
   create<Data = any, Result = any>(action: string, data?: Data, options?: TaskOptions, key?: string): Promise<TaskFields<Data, Result>>;
@@ -84,6 +138,14 @@ export class Client {
   wait<Data = any, Result = any>(id: string, timeout?: number): Promise<TaskFields<Data, Result>>;
   cancel(id: string, reason?: string, key?: string): Promise<unknown>;
   requeue(id: string, key?: string): Promise<unknown>;
+  actions(): Promise<ActionFields[]>;
+  leases(): Promise<{ id: string; holder: string; subject: string; parts?: string[]; deadline: string; token: number }[]>;
+  attention(): Promise<{ at: string; items: AttentionItem[] }>;
+  history(action?: string, span?: 'hour' | 'day' | 'two-weeks'): Promise<TaskHistory>;
+  count(filter?: Filter): Promise<TaskCount>;
+  requeueSelected(seen: TaskCount, filter?: Filter): Promise<Changed>;
+  discardSelected(seen: TaskCount, filter?: Filter): Promise<Changed>;
+  cancelSelected(seen: TaskCount, filter?: Filter, reason?: string): Promise<Changed>;
   session(serves?: Record<string, number>, options?: { name?: string; ttl?: number }): Promise<Session>;
 }
 

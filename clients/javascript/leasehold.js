@@ -30,6 +30,7 @@ const OUTAGE = 60; // seconds in which a call of Client goes on without a coordi
 const UNREACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 const TIMEOUT = 60; // seconds of one request
 const MOST = 64; // tasks that one request claims, and ends that it tells
+const PAGE_SIZE = 1000; // items of one page of a list
 const MOST_TOLD = 512 * 1024; // characters of ends that one request tells, unless it tells one only
 const DISTRUST = /CERT|SIGNATURE|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/; // codes of errors of certificates
 
@@ -185,6 +186,54 @@ export class Client {
     return this.post(`/dead/${encodeURIComponent(id)}/requeue`, undefined, { key, patient: true });
   }
 
+  /** Return the actions with their figures, by name: tasks by state, pause, workers, rates, durations. */
+  actions() {
+    return this.list('/actions');
+  }
+
+  /** Return the leases of managers. */
+  leases() {
+    return this.list('/leases');
+  }
+
+  /** Return what a person should look at: the time at, and items, the worst first. */
+  attention() {
+    return this.request('GET', '/attention', undefined, { patient: true });
+  }
+
+  /** Return the counts of tasks by interval, of one action or of all. span is hour, day or two-weeks. */
+  history(action = undefined, span = 'hour') {
+    return this.request('GET', `/history?${new URLSearchParams({ span, ...(action && { action }) })}`, undefined, { patient: true });
+  }
+
+  /**
+   * Count the tasks that a filter selects: those that are alive, or those of a state. The filter has
+   * state, action, tag, group, text, data, older and younger; a field that is missing selects all. Pass
+   * the answer to requeueSelected, discardSelected or cancelSelected.
+   */
+  count(filter = {}) {
+    return this.request('GET', `/bulk/count?${new URLSearchParams(filter)}`, undefined, { patient: true });
+  }
+
+  /**
+   * Have the dead tasks that a filter selects tried again. seen is what count returned for it with
+   * state: 'dead'. Later ones are left out; ConflictError: more are selected than were counted. Return the
+   * ids in done, and refused: task, code and detail of those that could not be changed.
+   */
+  requeueSelected(seen, filter = {}) {
+    return this.selected('requeue', seen, filter);
+  }
+
+  /** Remove the dead tasks that a filter selects, as requeueSelected does. */
+  discardSelected(seen, filter = {}) {
+    return this.selected('discard', seen, filter);
+  }
+
+  /** End the tasks that a filter selects and that are alive, as requeueSelected does. */
+  cancelSelected(seen, filter = {}, reason = '') {
+    return this.selected('cancel', seen, { ...filter, reason });
+  }
+
   /**
    * Open the session of a worker that serves actions: an object of action and slots. It lives
    * while a request of it comes every ttl seconds. A worker of the same name is not offered the
@@ -197,6 +246,32 @@ export class Client {
       serves: Object.entries(serves).map(([action, slots]) => ({ action, slots })),
     };
     return new Session(this, body, (await this.post('/sessions', body)).id);
+  }
+
+  /** @private */
+  async list(path) {
+    const found = [];
+    for (let offset = 0; ;) {
+      const page = await this.request('GET', `${path}?offset=${offset}&limit=${PAGE_SIZE}`, undefined, { patient: true });
+      found.push(...page.items);
+      const read = page.items.length + (page.omitted ?? 0); // these are too large to be shown
+      offset += read;
+      if (read === 0 || offset >= page.total) return found;
+    }
+  }
+
+  /** @private */
+  async selected(verb, seen, filter) {
+    const body = { ...filter, count: seen.count, before: seen.at };
+    if (verb !== 'cancel') delete body.state; // it is that of dead tasks
+    const changed = { done: [], refused: [] };
+    for (;;) { // each request changes some
+      const part = await this.post(`/bulk/${verb}`, body, { patient: true });
+      changed.done.push(...part.done);
+      changed.refused.push(...part.refused);
+      if (part.next === undefined) return changed;
+      body.cursor = part.next;
+    }
   }
 
   /** @private */

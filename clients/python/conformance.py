@@ -37,7 +37,7 @@ def verbs(client, admin, action):
 
     keyed = client.create(action, key=action + "-key")
     assert client.create(action, key=action + "-key")["id"] == keyed["id"]
-    refused(leasehold.KeyReused, 422, lambda: client.create(action, 1, key=action + "-key"))
+    refused(leasehold.KeyReused, 409, lambda: client.create(action, 1, key=action + "-key"))
     print("key")
 
     refused(leasehold.NotFound, 404, lambda: client.get("t999999"))
@@ -99,10 +99,44 @@ def verbs(client, admin, action):
         claimed.resolve()
     print("name")
 
+    select(client, admin, action)
+    print("selection")
+
     session.end()
-    refused(leasehold.SessionClosed, 410, session.heartbeat)
+    refused(leasehold.SessionClosed, 404, session.heartbeat)
     session.end()
     print("session")
+
+
+def select(client, admin, action):
+    kind = action + "-many"
+
+    def die(number):
+        parent = client.create(kind)["id"]
+        client.create_all([{"action": kind, "tags": ["many"], "after": [parent]} for _ in range(number)])
+        client.cancel(parent)
+
+    die(1)
+    seen = client.count(state="dead", action=kind, tag="many", text="cancelled")
+    assert seen["count"] == 1, seen
+    die(2)
+    refused(leasehold.Conflict, 409, lambda: admin.discard_selected({**seen, "at": client.count()["at"]}, action=kind))
+    assert admin.requeue_selected(seen, action=kind)["refused"][0]["code"] == "conflict", "its parent cannot come back"
+    assert len(admin.discard_selected(seen, state="dead", action=kind)["done"]) == 1, "the later ones are left"
+    client.create_all([{"action": kind}] * 1000)
+    client.create_all([{"action": kind}] * 200)
+    live = client.count(action=kind)
+    assert live["count"] == 1200, live
+    assert len(client.cancel_selected(live, "moved", action=kind)["done"]) == 1200
+    while action not in (names := [a["action"] for a in client.actions()]):  # they are at most a second old
+        time.sleep(0.1)
+    assert names == sorted(names), names
+    assert client.leases() == []
+    attention = client.attention()
+    assert attention["at"] and all(i["severity"] in ("stops_work", "degrades", "to_know") for i in attention["items"]), attention
+    day = client.history(action, span="day")
+    assert (day["action"], day["span"], day["step_s"]) == (action, "day", 60), day
+    assert "action" not in client.history()
 
 
 def handle(task, seen=set()):

@@ -44,10 +44,10 @@ func (s *server) admissionRoutes() []route {
 	}
 }
 
-// authentication returns what authenticates clients; fault.ErrUnavailable if nothing does.
+// authentication returns what authenticates clients; fault.ErrConflict if nothing does.
 func (s *server) authentication() (*auth.Auth, error) {
 	if s.Auth == nil {
-		return nil, fmt.Errorf("%w: this coordinator does not authenticate its clients; start it with --auth", fault.ErrUnavailable)
+		return nil, fmt.Errorf("%w: this coordinator does not authenticate its clients; start it with --auth", fault.ErrConflict)
 	}
 	return s.Auth, nil
 }

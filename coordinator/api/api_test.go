@@ -366,7 +366,7 @@ func TestInvalidRequestsAreRefused(t *testing.T) {
 		{"invalid", "PUT", "/episodes", `{"items":[{"name":"e","uri":"file:///etc/passwd"}]}`},
 		{"invalid", "PUT", "/episodes", `{"items":[{"uri":"https://x.org/1"}]}`},
 		{"invalid", "PUT", "/clips", `{"items":[{"name":"c","uri":"https://x.org/1","aired":"2026-01-01T00:00:00Z"}]}`},
-		{"not_found", "PUT", "/clips", `{"origin":"missing"}`},
+		{"not_found", "PUT", "/clips", `{"origin":"missing","items":[]}`},
 		{"not_found", "GET", "/spaces/nowhere", ""},
 		{"not_found", "GET", "/spaces/nowhere/tuples", ""},
 		{"not_found", "POST", "/spaces/nowhere/put", `{"tuple":"x"}`},

@@ -9,6 +9,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/exposition"
 )
 
 // Attention shows what needs attention: an attention.Watcher.
@@ -74,7 +75,7 @@ func requestOf(routes []route, r models.Remedy) string {
 }
 
 // collectAttention counts the attention items by cause and severity. Causes without an item are left out.
-func (s *server) collectAttention(to sink) {
+func (s *server) collectAttention(to exposition.Sink) {
 	if s.Attention == nil {
 		return
 	}
@@ -87,7 +88,7 @@ func (s *server) collectAttention(to sink) {
 		items[kind{i.Cause, i.Severity}]++
 	}
 	for k, n := range items {
-		to.gauge("leasehold_attention", "Items that need attention, by their cause and their severity (stops_work, degrades or to_know).", n,
+		to.Gauge("leasehold_attention", "This is the number of items that need attention, by their cause and their severity (stops_work, degrades or to_know).", n,
 			"cause", string(k.cause), "severity", string(k.severity))
 	}
 }

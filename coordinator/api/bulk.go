@@ -25,13 +25,7 @@ func filterOf(ctx context.Context, q *request, state task.State) (task.Filter, e
 	f := task.Filter{
 		State: state, Action: q.text("action"), Tag: q.text("tag"), Group: q.text("group"), Text: q.text("text"), Data: q.text("data"),
 		Older: time.Duration(q.number("older")) * time.Second, Younger: time.Duration(q.number("younger")) * time.Second,
-	}
-	if before := q.text("before"); before != "" {
-		at, err := time.Parse(time.RFC3339Nano, before)
-		if err != nil {
-			return f, fmt.Errorf("before %.64q: %w: want a time in RFC 3339, such as 2026-11-23T08:00:00Z", before, fault.ErrInvalid)
-		}
-		f.Before = at
+		Before: q.time("before"),
 	}
 	return f, checkDataFilter(ctx, f)
 }

@@ -24,8 +24,8 @@ func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClai
 	if n.Limit != nil {
 		limit = *n.Limit
 	}
-	if onlyEnds := limit == 0 && len(n.Finish) > 0; !onlyEnds && (limit < 1 || limit > task.MaxClaims) {
-		return answer, fmt.Errorf("limit %d: %w: want 1 to %d, or 0 with finish", limit, fault.ErrInvalid, task.MaxClaims)
+	if limit < 0 || limit > task.MaxClaims {
+		return answer, fmt.Errorf("limit %d: %w: want 0 to %d", limit, fault.ErrInvalid, task.MaxClaims)
 	}
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {

@@ -21,7 +21,7 @@ func (s *server) guard(next http.Handler) http.Handler {
 		defer s.recoverPanic(w, r)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Cache-Control", "no-store")
-		if !s.allowsHost(r.Host) && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
+		if !AllowsHost(r.Host, s.Hosts) && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
 			s.fail(w, r, fmt.Errorf("host %.100q: %w: want an address, localhost, a name without a dot, or one that the coordinator's setting http-names has", r.Host, fault.ErrForbidden))
 			return
 		}
@@ -49,9 +49,9 @@ func (s *server) recoverPanic(w http.ResponseWriter, r *http.Request) {
 	writeProblem(w, fault.Of(nil), "see the coordinator's log")
 }
 
-// allowsHost reports whether a request may have this Host. After DNS rebinding it is a name
+// AllowsHost reports whether a request may have this Host, if a server has further names. After DNS rebinding it is a name
 // in the attacker's domain, so it cannot be an address, localhost or a name without a dot.
-func (s *server) allowsHost(host string) bool {
+func AllowsHost(host string, names []string) bool {
 	name, _, err := net.SplitHostPort(host)
 	if err != nil {
 		name = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
@@ -66,5 +66,5 @@ func (s *server) allowsHost(host string) bool {
 	if !strings.Contains(name, ".") || strings.HasSuffix(name, ".localhost") {
 		return true
 	}
-	return slices.ContainsFunc(s.Hosts, func(h string) bool { return h == "*" || strings.EqualFold(h, name) })
+	return slices.ContainsFunc(names, func(h string) bool { return h == "*" || strings.EqualFold(h, name) })
 }

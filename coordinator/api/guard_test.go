@@ -71,8 +71,8 @@ func TestAPathCanBeAddedOnlyFromThisMachine(t *testing.T) {
 		{"/origins", `{"kind":"media","uri":"/etc"}`, "192.0.2.1:9", 403},
 		{"/origins", `{"kind":"feed","uri":"/etc/feed.xml"}`, "192.0.2.1:9", 403},
 		{"/origins", `{"kind":"feed","uri":"https://example.org/feed.xml"}`, "192.0.2.1:9", 201},
-		{"/catalog/origins", `{"id":"x","kind":"media","uri":"/etc"}`, "192.0.2.1:9", 403},
-		{"/catalog/origins", `{"id":"x","kind":"media","uri":"/etc"}`, "", 403},
+		{"/catalog/origins", `{"priority":0,"id":"x","kind":"media","uri":"/etc"}`, "192.0.2.1:9", 403},
+		{"/catalog/origins", `{"priority":0,"id":"x","kind":"media","uri":"/etc"}`, "", 403},
 	} {
 		w := httptest.NewRecorder()
 		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost"+v1+c.path, strings.NewReader(c.body))
@@ -103,7 +103,7 @@ func TestAnOriginOfAnotherMachineIsGuardedUntilTheOperatorAddsIt(t *testing.T) {
 	for _, path := range []string{"/origins", "/catalog/origins"} {
 		body := `{"kind":"feed","uri":"` + uri + `"}`
 		if path == "/catalog/origins" {
-			body = `{"id":"` + id + `","kind":"feed","uri":"` + uri + `"}`
+			body = `{"id":"` + id + `","priority":0,"kind":"feed","uri":"` + uri + `"}`
 		}
 		add(path, body, "192.0.2.1:9")
 		require.True(t, isGuarded(), path)
@@ -230,7 +230,6 @@ func TestHealthAndMetrics(t *testing.T) {
 		`leasehold_complete 1`,
 		`leasehold_engine_full 0`,
 		`leasehold_engine_queue_depth 0`,
-		`leasehold_memory_budget_bytes 0`,
 		`leasehold_memory_used_bytes 0`,
 		`leasehold_engine_refused_total 0`,
 		`leasehold_http_request_seconds_bucket{route="GET /api/v1/origins",status="200",le="+Inf"} 1`,

@@ -76,7 +76,11 @@ func (s *server) serve(rt route) http.Handler {
 		q.free = free
 		s.write(w, q, answer, rt.isForManagers() || rt.isExact)
 	}
-	return s.metrics.measure(rt.method+" "+rt.path, s.needing(rt.id, roles[rt.id], http.HandlerFunc(h)))
+	handler := s.needing(rt.id, roles[rt.id], http.HandlerFunc(h))
+	if rt.isWaiting || rt.isBeat || rt.isStream {
+		return handler // it lasts as long as the client wants, which would hide slow requests
+	}
+	return s.metrics.measure(rt.method+" "+rt.path, handler)
 }
 
 // place is what an admitted request has: freeSlot gives back its slot, and leave that and its peer's. Both

@@ -218,7 +218,7 @@ func TestABulkRequestMayBeLargerThanOthers(t *testing.T) {
 	_, err := h.catalog.AddOrigin(t.Context(), models.Origin{ID: "o", Kind: models.API, URI: "api:o"})
 	require.NoError(t, err)
 	title := strings.Repeat("x", 2<<20)
-	h.ok("POST", v1+"/catalog/curate", `{"origin":"o","at":"2026-01-01T00:00:00Z","clips":[{"name":"c","title":"`+title+`"}]}`)
+	h.ok("POST", v1+"/catalog/curate", `{"origin":"o","at":"2026-01-01T00:00:00Z","clips":[{"id":"","origin":"o","name":"c","priority":0,"media":{"uri":"u"},"first_curated":"2026-01-01T00:00:00Z","last_curated":"2026-01-01T00:00:00Z","title":"`+title+`"}]}`)
 	h.refuses("too_large", "PUT", v1+"/clips", `{"items":[{"name":"c","title":"`+title+`","uri":"https://example.org/c.wav"}]}`)
 }
 

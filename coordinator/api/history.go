@@ -32,12 +32,13 @@ func (s *server) historyRoutes() []route {
 	return []route{
 		on("getHistory", "GET", "/history", "Show how many tasks were created, done, failed, died and waited, by interval, of all actions or of one. Up to 50 actions have counts of their own; the others are the action other.", s.getHistory,
 			param{name: "action", doc: "only tasks of this action; all if absent"},
-			param{name: "span", doc: "hour (if absent), day or two-weeks, up to now"},
-			param{name: "step_s", kind: numberParam, max: 600, doc: "length of an interval in seconds: 60, not with two-weeks, or 600; if absent 60, and 600 with two-weeks"}),
+			param{name: "span", schema: "enum: ['', hour, day, two-weeks]", doc: "hour (if absent), day or two-weeks, up to now"},
+			param{name: "step_s", kind: numberParam, max: 600, schema: "enum: [0, 60, 600]", doc: "length of an interval in seconds: 60, not with two-weeks, or 600; if absent or 0, 60, and 600 with two-weeks"}),
 	}
 }
 
-// getHistory fails with fault.ErrInvalid if the history has no such span or step, and with fault.ErrNotFound without a history.
+// getHistory fails with fault.ErrInvalid if there is no such span or step, and with fault.ErrNotFound if the step is not kept
+// for the span, and without a history.
 func (s *server) getHistory(ctx context.Context, q *request) (types.History, error) {
 	shown := types.History{Action: q.text("action"), Span: q.text("span"), StepS: q.number("step_s"), Points: []types.HistoryPoint{}}
 	if shown.Span == "" {
@@ -52,7 +53,7 @@ func (s *server) getHistory(ctx context.Context, q *request) (types.History, err
 	case step == 0:
 		step = span.step
 	case step == history.Minute && span.step == history.TenMinute:
-		return shown, fmt.Errorf("step_s 60: %w: minutes are kept for a day; want 600 with two-weeks", fault.ErrInvalid)
+		return shown, fmt.Errorf("step_s 60: %w: minutes are kept for a day; want 600 with two-weeks", fault.ErrNotFound)
 	case step != history.Minute && step != history.TenMinute:
 		return shown, fmt.Errorf("step_s %d: %w: want 60 or 600", shown.StepS, fault.ErrInvalid)
 	}

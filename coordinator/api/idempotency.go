@@ -33,11 +33,11 @@ func (q *request) idempotent(repo space.Repository) space.Repository {
 // its address and its body, which must be in memory; a route without a body has an empty one. Both stay empty
 // without a key.
 func (q *request) readKey(r *http.Request) error {
-	key := r.Header.Get(keyHeader)
-	if key == "" {
+	if len(r.Header.Values(keyHeader)) == 0 {
 		return nil
 	}
-	if isHidden := func(c rune) bool { return c <= ' ' || c > '~' }; len(key) > idempotency.MaxKey || strings.ContainsFunc(key, isHidden) {
+	key := r.Header.Get(keyHeader)
+	if isHidden := func(c rune) bool { return c <= ' ' || c > '~' }; key == "" || len(key) > idempotency.MaxKey || strings.ContainsFunc(key, isHidden) {
 		return fmt.Errorf("%s %.64q: %w: want 1 to %d visible characters of ASCII", keyHeader, key, fault.ErrInvalid, idempotency.MaxKey)
 	}
 	h := sha256.New()

@@ -100,7 +100,7 @@ func TestAKeyForAnotherRequestIsRefused(t *testing.T) {
 	require.Equal(t, 201, status)
 	for _, other := range [][2]string{{"/api/v1/tasks", `{"action":"other"}`}, {"/api/v1/task-batches", `{"tasks":[{"action":"count"}]}`}} {
 		status, problem := h.keyed("k", "POST", other[0], other[1])
-		require.Equal(t, 422, status)
+		require.Equal(t, 409, status)
 		require.Equal(t, "key_reused", problem["code"])
 	}
 	for _, key := range []string{strings.Repeat("k", 129), "a b", "é"} {

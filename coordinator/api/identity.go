@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"leasehold/coordinator/authority"
+	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 )
@@ -16,6 +17,18 @@ func (s *server) getIdentity(context.Context, *request) (types.Identity, error) 
 		return types.Identity{}, err
 	}
 	return ShowIdentity(a.Authority), nil
+}
+
+// getCaller shows the identity of a request. Without authentication every client is access.Everybody.
+func (s *server) getCaller(ctx context.Context, _ *request) (types.Caller, error) {
+	i := access.Of(ctx)
+	c := types.Caller{ID: i.ID, Name: i.Name, Roles: i.Roles.With().Names(), Operations: []string{}}
+	for _, r := range s.routes() {
+		if Allows(i, r.id) {
+			c.Operations = append(c.Operations, r.id)
+		}
+	}
+	return c, nil
 }
 
 func (s *server) rotateIdentity(ctx context.Context, _ *request, n types.NewIdentity) (types.Identity, error) {

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	codeindex "leasehold/coordinator/code"
@@ -69,6 +70,9 @@ func (s *server) indexPart(ctx context.Context, q *request, body types.SegmentPa
 	if err != nil {
 		return types.SegmentState{}, err
 	}
+	if body.Offset < 0 {
+		return types.SegmentState{}, fmt.Errorf("offset %d: %w: want 0 or more", body.Offset, fault.ErrInvalid)
+	}
 	n, err := x.Append(ctx, q.text("segment"), body.Offset, body.Data)
 	return types.SegmentState{Received: n}, err
 }
@@ -78,7 +82,11 @@ func (s *server) indexCommit(ctx context.Context, q *request, body types.Segment
 	if err != nil {
 		return none{}, err
 	}
-	return none{}, x.Commit(ctx, body.Batch, q.text("segment"))
+	err = x.Commit(ctx, body.Batch, q.text("segment"))
+	if errors.Is(err, fault.ErrCorrupt) { // what the client sent, not what the index has
+		err = fmt.Errorf("%w: what was received is not this segment: %v", fault.ErrConflict, err)
+	}
+	return none{}, err
 }
 
 func (s *server) indexComplete(ctx context.Context, q *request) (types.GenerationState, error) {

@@ -9,9 +9,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/collectors"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"leasehold/shared/process/exposition"
 	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/space/engine"
@@ -33,14 +32,14 @@ type metrics struct {
 // read at each scrape.
 func newMetrics() *metrics {
 	m := &metrics{
-		registry: prometheus.NewRegistry(),
+		registry: exposition.NewRegistry(),
 		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name: "leasehold_http_request_seconds", Help: "Duration of requests, by route and status.",
+			Name: "leasehold_http_request_seconds", Help: "This is the duration of requests, by route and status, without those that wait or stream.",
 			Buckets: []float64{.001, .005, .025, .1, .5, 2.5, 10, 30},
 		}, []string{"route", "status"}),
-		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "leasehold_http_panics_total", Help: "Requests that panicked."}),
+		panics: prometheus.NewCounter(prometheus.CounterOpts{Name: "leasehold_http_panics_total", Help: "This counts the requests whose handler panicked."}),
 	}
-	m.registry.MustRegister(m.requests, m.panics, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	m.registry.MustRegister(m.requests, m.panics)
 	return m
 }
 
@@ -95,7 +94,7 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithTimeout(r.Context(), healthTimeout)
 	defer cancel()
 	scrape := prometheus.NewRegistry()
-	scrape.MustRegister(collect(func(to sink) {
+	scrape.MustRegister(exposition.Collector(func(to exposition.Sink) {
 		complete := 1.0
 		if err := errors.Join(s.collectSpaces(ctx, to), s.collectActions(ctx, to), s.collectSessions(ctx, to), s.collectCatalog(ctx, to), s.collectVisits(ctx, to)); err != nil {
 			complete = 0
@@ -104,45 +103,15 @@ func (s *server) serveMetrics(w http.ResponseWriter, r *http.Request) {
 		s.collectAttention(to)
 		s.collectEngine(to)
 		s.collectDurations(to)
-		to.gauge("leasehold_complete", "Whether all metrics could be read.", complete)
+		to.Gauge("leasehold_complete", "This is 1 if all metrics could be read, and 0 if some are missing.", complete)
 	}))
-	promhttp.HandlerFor(prometheus.Gatherers{s.metrics.registry, scrape}, promhttp.HandlerOpts{ErrorHandling: promhttp.ContinueOnError}).ServeHTTP(w, r)
-}
-
-// collect is a collector whose metrics are not known before they are read.
-type collect func(sink)
-
-// Describe describes nothing, because nothing is known.
-func (collect) Describe(chan<- *prometheus.Desc) {}
-
-// Collect reads the metrics.
-func (c collect) Collect(to chan<- prometheus.Metric) { c(to) }
-
-// A sink takes metrics. Labels are pairs of name and value.
-type sink chan<- prometheus.Metric
-
-func (to sink) gauge(name, help string, value float64, labels ...string) {
-	to <- prometheus.MustNewConstMetric(describe(name, help, labels), prometheus.GaugeValue, value)
-}
-
-func (to sink) counter(name, help string, value float64, labels ...string) {
-	to <- prometheus.MustNewConstMetric(describe(name, help, labels), prometheus.CounterValue, value)
-}
-
-// describe returns the description of a metric. It replaces bytes of values that are not UTF-8,
-// because the client library panics if a value has any. labels are pairs of name and value.
-func describe(name, help string, labels []string) *prometheus.Desc {
-	pairs := prometheus.Labels{}
-	for i := 0; i < len(labels); i += 2 {
-		pairs[labels[i]] = strings.ToValidUTF8(labels[i+1], "?")
-	}
-	return prometheus.NewDesc(name, help, nil, pairs)
+	exposition.Handler(s.metrics.registry, scrape).ServeHTTP(w, r)
 }
 
 // collectSpaces gives the first maxSeries spaces by name series of their own, so that these
 // change only when spaces are created; the others are summed up as "other". List returns the
 // spaces by name. It collects the totals of leases too.
-func (s *server) collectSpaces(ctx context.Context, to sink) error {
+func (s *server) collectSpaces(ctx context.Context, to exposition.Sink) error {
 	infos, err := s.repo.List(ctx)
 	if err != nil {
 		return err
@@ -157,23 +126,23 @@ func (s *server) collectSpaces(ctx context.Context, to sink) error {
 		held[name] += float64(info.Held)
 	}
 	for name := range visible {
-		to.gauge("leasehold_space_tuples", "Tuples in a space.", visible[name], "space", name, "state", "visible")
-		to.gauge("leasehold_space_tuples", "Tuples in a space.", held[name], "space", name, "state", "held")
+		to.Gauge("leasehold_space_tuples", "This is the number of tuples in a space, by whether a session holds them.", visible[name], "space", name, "state", "visible")
+		to.Gauge("leasehold_space_tuples", "This is the number of tuples in a space, by whether a session holds them.", held[name], "space", name, "state", "held")
 	}
 	totals, err := lease.Totals(ctx, s.repo)
 	if err != nil {
 		return err
 	}
 	for _, name := range []string{lease.Granted, lease.Extended, lease.Revoked, lease.Expired} {
-		to.counter("leasehold_leases_total", "Leases by event, since the spaces were created.", float64(totals[name]), "event", strings.TrimPrefix(name, "leases "))
+		to.Counter("leasehold_leases_total", "This counts the events of leases since the spaces were created.", float64(totals[name]), "event", strings.TrimPrefix(name, "leases "))
 	}
-	to.counter("leasehold_results_late_total", "Results that were ingested without a valid lease, since the spaces were created.", float64(totals[lease.Late]))
+	to.Counter("leasehold_results_late_total", "This counts the results that were ingested without a valid lease since the spaces were created.", float64(totals[lease.Late]))
 	return nil
 }
 
 // collectSessions counts the sessions by mode, 0 included, and collects the costs of tasks. An unknown mode
 // counts as "other".
-func (s *server) collectSessions(ctx context.Context, to sink) error {
+func (s *server) collectSessions(ctx context.Context, to exposition.Sink) error {
 	states, err := s.repo.Space(status.Space).QueryAll(ctx, status.AnyState())
 	if err != nil {
 		return err
@@ -187,7 +156,7 @@ func (s *server) collectSessions(ctx context.Context, to sink) error {
 		sessions[mode]++
 	}
 	for mode, n := range sessions {
-		to.gauge("leasehold_sessions", "Sessions with a status.", n, "mode", mode)
+		to.Gauge("leasehold_sessions", "This is the number of sessions that have a status, by mode.", n, "mode", mode)
 	}
 	costs, err := Costs(ctx, s.repo)
 	for _, c := range costs {
@@ -195,19 +164,19 @@ func (s *server) collectSessions(ctx context.Context, to sink) error {
 			name, help string
 			value      float64
 		}{
-			{"leasehold_cost_tasks_total", "Tasks that reported their cost.", float64(c.Tasks)},
-			{"leasehold_cost_wall_seconds_total", "Duration of these tasks.", float64(c.Wall)},
-			{"leasehold_cost_cpu_seconds_total", "Processor time of these tasks.", float64(c.CPU)},
-			{"leasehold_cost_windows_total", "Windows of kept audio that these tasks read.", float64(c.Windows)},
+			{"leasehold_cost_tasks_total", "This counts the tasks that reported their cost.", float64(c.Tasks)},
+			{"leasehold_cost_wall_seconds_total", "This is the total duration of these tasks.", float64(c.Wall)},
+			{"leasehold_cost_cpu_seconds_total", "This is the total processor time of these tasks.", float64(c.CPU)},
+			{"leasehold_cost_windows_total", "This counts the windows of kept audio that these tasks read.", float64(c.Windows)},
 		} {
-			to.counter(x.name, x.help, x.value, "action", c.Action, "how", c.How)
+			to.Counter(x.name, x.help, x.value, "action", c.Action, "how", c.How)
 		}
 	}
 	return err
 }
 
 // collectCatalog collects the totals of the catalog.
-func (s *server) collectCatalog(ctx context.Context, to sink) error {
+func (s *server) collectCatalog(ctx context.Context, to exposition.Sink) error {
 	t, err := s.Catalog.Totals(ctx)
 	if err != nil {
 		return err
@@ -215,21 +184,21 @@ func (s *server) collectCatalog(ctx context.Context, to sink) error {
 	for what, n := range map[string]int{
 		"origins": t.Origins, "episodes": t.Episodes, "clips": t.Clips, "findings": t.Findings, "problems": t.Problems, "researched": t.Researched,
 	} {
-		to.gauge("leasehold_catalog", "Rows of the catalog.", float64(n), "what", what)
+		to.Gauge("leasehold_catalog", "This is the number of rows in the catalog, by what they describe.", float64(n), "what", what)
 	}
 	return nil
 }
 
 // collectDurations collects the histograms of the configuration.
-func (s *server) collectDurations(to sink) {
+func (s *server) collectDurations(to exposition.Sink) {
 	for _, d := range s.Durations {
-		to.histogram(d.Name, d.Help, d.Histogram, d.Labels...)
+		to.Histogram(d.Name, d.Help, d.Histogram, d.Labels...)
 	}
 }
 
 // collectEngine collects the engine's figures. None has a label whose values a client
 // could choose.
-func (s *server) collectEngine(to sink) {
+func (s *server) collectEngine(to exposition.Sink) {
 	if s.Engine == nil {
 		return
 	}
@@ -238,20 +207,22 @@ func (s *server) collectEngine(to sink) {
 	if stats.Full {
 		full = 1
 	}
-	to.gauge("leasehold_engine_sessions", "Sessions that are alive.", float64(stats.Sessions))
-	to.gauge("leasehold_engine_waiters", "Calls that are blocked.", float64(stats.Waiters))
-	to.gauge("leasehold_engine_holds", "Tuples that are held, or taken and not acknowledged.", float64(stats.Held))
-	to.gauge("leasehold_engine_queue_depth", "Transactions that wait to be committed.", float64(stats.Pending))
-	to.gauge("leasehold_engine_full", "Whether puts are refused because the disk is full or the memory budget is used up.", full)
-	to.gauge("leasehold_memory_used_bytes", "Bytes of the memory budget that are used, by estimate.", float64(stats.Memory))
-	to.gauge("leasehold_memory_budget_bytes", "The memory budget (--memory); 0: none. Puts and new clients are refused at three quarters of it.", float64(stats.MemoryLimit))
-	to.counter("leasehold_engine_operations_total", "Transactions that succeeded.", float64(stats.Operations))
-	to.counter("leasehold_engine_refused_total", "Requests that were refused because a limit was reached.", float64(stats.Refused))
-	to <- prometheus.MustNewConstSummary(describe("leasehold_journal_batch_records", "Records written by one commit.", nil), stats.Commits, float64(stats.Records), nil)
+	to.Gauge("leasehold_engine_sessions", "This is the number of sessions that are alive.", float64(stats.Sessions))
+	to.Gauge("leasehold_engine_waiters", "This is the number of calls that wait for a tuple.", float64(stats.Waiters))
+	to.Gauge("leasehold_engine_holds", "This is the number of tuples that are held, or taken and not acknowledged.", float64(stats.Held))
+	to.Gauge("leasehold_engine_queue_depth", "This is the number of transactions that wait to be committed.", float64(stats.Pending))
+	to.Gauge("leasehold_engine_full", "This is 1 while puts are refused because the disk is full or the memory budget is used up.", full)
+	to.Gauge("leasehold_memory_used_bytes", "This is the estimated number of bytes that are used of the memory budget.", float64(stats.Memory))
+	if stats.MemoryLimit > 0 {
+		to.Gauge("leasehold_memory_budget_bytes", "This is the memory budget (--memory), and absent without one; puts and new clients are refused at three quarters of it.", float64(stats.MemoryLimit))
+	}
+	to.Counter("leasehold_engine_operations_total", "This counts the transactions that succeeded.", float64(stats.Operations))
+	to.Counter("leasehold_engine_refused_total", "This counts the requests that were refused because a limit was reached.", float64(stats.Refused))
+	to.Mean("leasehold_journal_batch_records", "This is the number of records that one commit writes.", stats.Commits, float64(stats.Records))
 	buckets, n := map[float64]uint64{}, uint64(0)
 	for i, bound := range engine.CommitBounds {
 		n += stats.CommitTimes[i]
 		buckets[bound.Seconds()] = n
 	}
-	to <- prometheus.MustNewConstHistogram(describe("leasehold_journal_commit_seconds", "Duration of commits, sync included.", nil), stats.Commits, stats.CommitTime.Seconds(), buckets)
+	to.Distribution("leasehold_journal_commit_seconds", "This is the duration of commits, including sync.", stats.Commits, stats.CommitTime.Seconds(), buckets)
 }

@@ -2,19 +2,15 @@ package api
 
 import (
 	"context"
-	"runtime"
-
-	"github.com/prometheus/client_golang/prometheus"
 
 	"leasehold/coordinator/actions"
-	"leasehold/shared/process/build"
-	"leasehold/shared/process/histogram"
+	"leasehold/shared/process/exposition"
 	"leasehold/shared/protocol/task"
 )
 
 // collectActions collects the tasks of each action. At most actions.MaxLabels actions have series of their own; the
 // others are summed up as actions.Other.
-func (s *server) collectActions(ctx context.Context, to sink) error {
+func (s *server) collectActions(ctx context.Context, to exposition.Sink) error {
 	s.collectEvents(to)
 	snap, err := s.Actions.Read(ctx)
 	if err != nil {
@@ -47,44 +43,36 @@ func (s *server) collectActions(ctx context.Context, to sink) error {
 	}
 	for action, x := range sums {
 		for state, n := range x.tasks {
-			to.gauge("leasehold_tasks", "This is the number of tasks that are alive, and of dead letters, by action and state.", float64(n), "action", action, "state", string(state))
+			to.Gauge("leasehold_tasks", "This is the number of tasks that are alive, and of dead letters, by action and state.", float64(n), "action", action, "state", string(state))
 		}
 		if x.oldest >= 0 {
-			to.gauge("leasehold_task_oldest_claimable_seconds", "This is the time since the oldest task that a worker could claim joined the queue; it is absent if there is none.", x.oldest, "action", action)
+			to.Gauge("leasehold_task_oldest_claimable_seconds", "This is the time since the oldest task that a worker could claim joined the queue; it is absent if there is none.", x.oldest, "action", action)
 		}
-		to.gauge("leasehold_worker_slots", "This is the number of slots of live workers that serve the action, by whether a task has them.", float64(x.InUse), "action", action, "state", "used")
-		to.gauge("leasehold_worker_slots", "This is the number of slots of live workers that serve the action, by whether a task has them.", float64(x.Slots-x.InUse), "action", action, "state", "free")
-		to.gauge("leasehold_action_paused", "This is 1 while the action is paused; for other, it is the number of paused actions.", x.paused, "action", action)
+		to.Gauge("leasehold_worker_slots", "This is the number of slots of live workers that serve the action, by whether a task has them.", float64(x.InUse), "action", action, "state", "used")
+		to.Gauge("leasehold_worker_slots", "This is the number of slots of live workers that serve the action, by whether a task has them.", float64(x.Slots-x.InUse), "action", action, "state", "free")
+		to.Gauge("leasehold_action_paused", "This is 1 while the action is paused; for other, it is the number of paused actions.", x.paused, "action", action)
 	}
 	return nil
 }
 
 // collectEvents collects what happened to tasks since the coordinator started.
-func (s *server) collectEvents(to sink) {
+func (s *server) collectEvents(to exposition.Sink) {
 	tracker := s.Actions.Tracker()
 	for action, t := range tracker.Totals() {
-		to.counter("leasehold_tasks_created_total", "This counts the tasks that were created since the coordinator started.", float64(t.Created), "action", action)
+		to.Counter("leasehold_tasks_created_total", "This counts the tasks that were created since the coordinator started.", float64(t.Created), "action", action)
 		for outcome, n := range t.Ended {
-			to.counter("leasehold_tasks_ended_total", "This counts the tasks that were resolved, cancelled, or became dead letters.", float64(n), "action", action, "outcome", outcome)
+			to.Counter("leasehold_tasks_ended_total", "This counts the tasks that were resolved, cancelled, or became dead letters.", float64(n), "action", action, "outcome", outcome)
 		}
 		for reason, n := range t.Failed {
-			to.counter("leasehold_attempts_failed_total", "This counts the attempts that ended without a result: the worker gave the task back (failed), took too long (timeout) or was lost.", float64(n), "action", action, "reason", reason)
+			to.Counter("leasehold_attempts_failed_total", "This counts the attempts that ended without a result: the worker gave the task back (failed), took too long (timeout) or was lost.", float64(n), "action", action, "reason", reason)
 		}
 		if t.Wait.Snapshot().Count > 0 {
-			to.histogram("leasehold_task_wait_seconds", "This is the time from when a worker could claim a task to its claim.", t.Wait, "action", action)
+			to.Histogram("leasehold_task_wait_seconds", "This is the time from when a worker could claim a task to its claim.", t.Wait, "action", action)
 		}
 		for outcome, h := range t.Run {
-			to.histogram("leasehold_task_seconds", "This is the time from the claim of a task to the end of the attempt, by how that ended.", h, "action", action, "outcome", outcome)
+			to.Histogram("leasehold_task_seconds", "This is the time from the claim of a task to the end of the attempt, by how that ended.", h, "action", action, "outcome", outcome)
 		}
 	}
-	to.counter("leasehold_sessions_lost_total", "This counts the sessions that were lost because no heartbeat came in time.", float64(tracker.SessionsLost()))
-	to.gauge("leasehold_build_info", "This is always 1; the labels name the version of the program and of Go.", 1, "version", build.Version(), "go", runtime.Version())
-}
-
-func (to sink) histogram(name, help string, h *histogram.Histogram, labels ...string) {
-	s, buckets := h.Snapshot(), map[float64]uint64{}
-	for bound, n := range s.Buckets {
-		buckets[bound.Seconds()] = n
-	}
-	to <- prometheus.MustNewConstHistogram(describe(name, help, labels), s.Count, s.Sum.Seconds(), buckets)
+	to.Counter("leasehold_sessions_lost_total", "This counts the sessions that were lost because no heartbeat came in time.", float64(tracker.SessionsLost()))
+	to.BuildInfo()
 }

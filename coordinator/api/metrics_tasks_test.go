@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/actions"
@@ -49,6 +51,44 @@ func TestTheTasksOfEachActionAreMetrics(t *testing.T) {
 	}
 	require.NotContains(t, text, `leasehold_task_oldest_claimable_seconds{action="later"}`, "what is not there is absent, and not 0")
 	require.NotContains(t, text, `outcome="dead"`)
+}
+
+func TestRequestsThatWaitOrStreamAreNotMeasured(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	task := h.ok("POST", v1+"/tasks", `{"action":"count"}`)["id"].(string)
+	h.ok("POST", w+"/claims", `{}`)
+	h.ok("POST", w+"/heartbeat", `{}`)
+	h.ok("GET", v1+"/tasks/"+task, "")
+	text := h.scraped()
+	require.Contains(t, text, `leasehold_http_request_seconds_count{route="POST /api/v1/tasks",status="201"} 1`)
+	for _, route := range []string{"POST /api/v1/sessions/{session}/claims", "POST /api/v1/sessions/{session}/heartbeat", "GET /api/v1/tasks/{task}"} {
+		require.NotContains(t, text, route)
+	}
+}
+
+// sentence is what the help of a metric must be.
+var sentence = regexp.MustCompile(`^(This is|This counts) [^.]*\.$`)
+
+func TestMetricsAreNamedAndExplainedAsPrometheusWants(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	w := h.openWorker("count")
+	h.ok("POST", v1+"/tasks", `{"action":"count"}`)
+	claimed := first(h.ok("POST", w+"/claims", `{}`))
+	h.ok("POST", w+"/claims/"+claimed["id"].(string)+"/release", `{"token":`+marshal(t, claimed["token"])+`,"error":"no"}`)
+	id := h.ok("POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f"}`)["id"].(string)
+	h.ok("POST", v1+"/visits/outcomes", `{"origin":"`+id+`","status":"uneventful","at":"2026-01-02T03:04:05Z"}`)
+	text := h.scraped()
+	problems, err := promlint.New(strings.NewReader(text)).Lint()
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	for line := range strings.Lines(text) {
+		if words := strings.SplitN(strings.TrimSpace(line), " ", 4); words[1] == "HELP" && strings.HasPrefix(words[2], "leasehold_") {
+			require.Regexp(t, sentence, words[3], words[2])
+		}
+	}
 }
 
 func TestMetricsOfManyActionsAreSummedUp(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -12,13 +13,13 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/exposition"
 	"leasehold/shared/process/histogram"
 	schedule "leasehold/shared/protocol/visit/policy"
 	"leasehold/shared/space"
@@ -27,12 +28,12 @@ import (
 )
 
 // collected returns the lines of the metrics that a function collects, without comments.
-func collected(t *testing.T, c func(sink)) (lines []string) {
+func collected(t *testing.T, c func(exposition.Sink)) (lines []string) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	registry.MustRegister(collect(c))
+	registry.MustRegister(exposition.Collector(c))
 	w := httptest.NewRecorder()
-	promhttp.HandlerFor(registry, promhttp.HandlerOpts{}).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
+	exposition.Handler(registry).ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/", nil))
 	require.Equal(t, 200, w.Code, w.Body)
 	for line := range strings.Lines(w.Body.String()) {
 		if !strings.HasPrefix(line, "#") {
@@ -72,9 +73,10 @@ func TestTheFiguresOfTheEngineAreMetrics(t *testing.T) {
 	} {
 		require.Contains(t, lines, want)
 	}
-	stats.Full = true
+	stats.Full, stats.MemoryLimit = true, 0
 	s.Engine = fixedEngine{stats: stats}
 	require.Contains(t, collected(t, s.collectEngine), "leasehold_engine_full 1")
+	require.NotContains(t, strings.Join(collected(t, s.collectEngine), " "), "leasehold_memory_budget_bytes", "there is none")
 	s.Engine = nil
 	require.Empty(t, collected(t, s.collectEngine))
 
@@ -95,7 +97,7 @@ func TestFewListersHaveSeriesOfTheirOwn(t *testing.T) {
 		m.Active[lister] = 100
 	}
 	m.Rates[0], m.Rates[47] = 4, 5
-	lines := collected(t, func(to sink) { collectGroups(m, to) })
+	lines := collected(t, func(to exposition.Sink) { collectGroups(m, to) })
 	require.ElementsMatch(t, []string{
 		`leasehold_visit_origins{group="A",kind="feed",lister="0",never="false"} 10`, `leasehold_visit_origins{group="A",kind="feed",lister="1",never="false"} 10`, `leasehold_visit_origins{group="A",kind="feed",lister="2",never="false"} 10`,
 		`leasehold_visit_origins{group="B1",kind="feed",lister="0",never="true"} 1`, `leasehold_visit_origins{group="B1",kind="feed",lister="1",never="true"} 1`, `leasehold_visit_origins{group="B1",kind="feed",lister="2",never="true"} 1`,
@@ -110,19 +112,20 @@ func TestTheCountsOfVisitsAreMetrics(t *testing.T) {
 	m := visits.Metrics{
 		Facts:  visits.Facts{Eventful: 3, Uneventful: 1, Failed: 4, NotFound: 5, Lost: 6, Ignored: 7, Asked: 8, Granted: 9, Urgent: 10, Deferred: 11, Overflows: 12, Missed: 13},
 		Shares: map[string]int64{"first": 12}, Picked: map[string]int64{"first": 13}, Refilled: map[string]int64{"known": 14},
-		Position: map[models.OriginKind]int64{"git": 15}, Drift: map[models.OriginKind]int64{"git": 16}, Fresh: 0.5, OldestNew: 17,
-		Took: visits.Summary{At: [3]float64{1, 2, 3}, Count: 4, Sum: 5},
+		Position: map[models.OriginKind]int64{"git": 15}, Drift: map[models.OriginKind]int64{"git": 16}, Fresh: 0.5, OldestNew: new(int64),
+		Took: visits.Distribution{Bounds: []float64{1, 2}, UpTo: []uint64{2, 3}, Count: 4, Sum: 5},
 	}
-	lines := collected(t, func(to sink) { collectVisitCounts(m, to); collectQueues(m, to); collectDistributions(m, to) })
+	*m.OldestNew = 17
+	lines := collected(t, func(to exposition.Sink) { collectVisitCounts(m, to); collectQueues(m, to); collectDistributions(m, to) })
 	for _, want := range []string{
 		`leasehold_visits_total{outcome="eventful"} 3`, `leasehold_visits_total{outcome="uneventful"} 1`, `leasehold_visits_total{outcome="failed"} 4`, `leasehold_visits_total{outcome="not_found"} 5`, `leasehold_visits_total{outcome="lost"} 6`,
 		`leasehold_visits_total{outcome="ignored"} 7`, `leasehold_visit_slots_total{what="asked"} 8`, `leasehold_visit_slots_total{what="granted"} 9`, `leasehold_visit_slots_total{what="save-now"} 10`, "leasehold_visit_deferred_total 11",
 		`leasehold_visit_shares_total{pools="first"} 12`, `leasehold_visit_picks_total{pool="first"} 13`, `leasehold_visit_refills_total{pool="known"} 14`, `leasehold_visit_queue_position{kind="git"} 15`, `leasehold_visit_drift_seconds{kind="git"} 16`,
-		"leasehold_visit_useless_ratio 0.25", "leasehold_visit_overflows_total 12", "leasehold_visit_missed_items_total 13", "leasehold_visit_fresh_ratio 0.5", "leasehold_visit_oldest_new_seconds 17", `leasehold_visit_seconds{quantile="0.5"} 1`, `leasehold_visit_seconds{quantile="0.99"} 3`, "leasehold_visit_seconds_sum 5", "leasehold_visit_seconds_count 4",
+		"leasehold_visit_useless_ratio 0.25", "leasehold_visit_overflows_total 12", "leasehold_visit_missed_items_total 13", "leasehold_visit_fresh_ratio 0.5", "leasehold_visit_oldest_new_seconds 17", `leasehold_visit_seconds_bucket{le="1"} 2`, `leasehold_visit_seconds_bucket{le="2"} 3`, `leasehold_visit_seconds_bucket{le="+Inf"} 4`, "leasehold_visit_seconds_sum 5", "leasehold_visit_seconds_count 4",
 	} {
 		require.Contains(t, lines, want)
 	}
-	require.Contains(t, collected(t, func(to sink) { collectQueues(visits.Metrics{}, to) }), "leasehold_visit_useless_ratio 0", "there was no visit")
+	require.Empty(t, collected(t, func(to exposition.Sink) { collectQueues(visits.Metrics{Fresh: math.NaN()}, to) }), "there is no origin")
 	require.NoError(t, (&server{}).collectVisits(t.Context(), nil), "without a schedule there are none")
 }
 
@@ -211,15 +214,14 @@ func TestTheValuesOfANewSessionAreInRange(t *testing.T) {
 
 func TestANameOfTheCoordinatorIsAnAddressOrHasNoDotOrIsAllowed(t *testing.T) {
 	t.Parallel()
-	s := &server{Config: Config{Hosts: []string{"Mill.example"}}}
+	names := []string{"Mill.example"}
 	for host, ok := range map[string]bool{
 		"": false, ":80": false, ".": false, "localhost": true, "LOCALHOST.:80": true, "x.localhost": true, "localhost.x": false, "mill": true, "mill:80": true, "mill.example": true, "mill.example.:80": true, "x.mill.example": false,
 		"192.0.2.1": true, "192.0.2.1:80": true, "[::1]": true, "[::1]:80": true, "::1": true, "192.0.2.1.example": false,
 	} {
-		require.Equal(t, ok, s.allowsHost(host), host)
+		require.Equal(t, ok, AllowsHost(host, names), host)
 	}
-	s.Hosts = []string{"*"}
-	require.True(t, s.allowsHost("any.example"))
+	require.True(t, AllowsHost("any.example", []string{"*"}))
 }
 
 func TestOnlyThisMachineMayNameAPath(t *testing.T) {
@@ -294,15 +296,19 @@ func TestAKeyIsVisibleTextAndItsFingerprintIsOfTheRequest(t *testing.T) {
 	read := func(key, method, path, body string) (*request, error) {
 		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 		r.Body = &bodyInMemory{strings.NewReader(body), []byte(body)}
-		r.Header.Set(keyHeader, key)
+		if key != "none" {
+			r.Header.Set(keyHeader, key)
+		}
 		q := &request{}
 		return q, q.readKey(r)
 	}
-	q, err := read("", "POST", "/a", "b")
+	q, err := read("none", "POST", "/a", "b")
 	require.NoError(t, err)
 	require.Empty(t, q.key+q.fingerprint)
 	require.Equal(t, space.Repository(nil), q.idempotent(nil))
 	require.Nil(t, q.keyed)
+	_, err = read("", "POST", "/a", "b")
+	require.ErrorIs(t, err, fault.ErrInvalid)
 	var all []string
 	for _, c := range [][3]string{{"POST", "/a", "b"}, {"PUT", "/a", "b"}, {"POST", "/a?x=1", "b"}, {"POST", "/a", "c"}} {
 		q, err := read("k", c[0], c[1], c[2])

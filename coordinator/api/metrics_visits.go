@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"leasehold/coordinator/visits"
+	"leasehold/shared/process/exposition"
 	schedule "leasehold/shared/protocol/visit/policy"
 )
 
@@ -22,7 +22,7 @@ const otherListers = -1
 
 // collectVisits collects the metrics of the schedule of visits; none without a schedule. Its cost
 // does not depend on the number of origins.
-func (s *server) collectVisits(ctx context.Context, to sink) error {
+func (s *server) collectVisits(ctx context.Context, to exposition.Sink) error {
 	if s.Visits == nil {
 		return nil
 	}
@@ -38,72 +38,75 @@ func (s *server) collectVisits(ctx context.Context, to sink) error {
 }
 
 // collectVisitCounts collects the counters of outcomes, and of slots by their use and pool.
-func collectVisitCounts(m visits.Metrics, to sink) {
+func collectVisitCounts(m visits.Metrics, to exposition.Sink) {
 	for outcome, n := range map[string]int64{
 		"eventful": m.Eventful, "uneventful": m.Uneventful, "failed": m.Failed, "not_found": m.NotFound, "lost": m.Lost, "ignored": m.Ignored,
 	} {
-		to.counter("leasehold_visits_total", "Outcomes of visits.", float64(n), "outcome", outcome)
+		to.Counter("leasehold_visits_total", "This counts the outcomes of visits.", float64(n), "outcome", outcome)
 	}
 	for what, n := range map[string]int64{"asked": m.Asked, "granted": m.Granted, schedule.SaveNow: m.Urgent} {
-		to.counter("leasehold_visit_slots_total", "Slots that managers asked for, and how they were used.", float64(n), "what", what)
+		to.Counter("leasehold_visit_slots_total", "This counts the slots that managers asked for, and how they were used.", float64(n), "what", what)
 	}
 	for _, x := range []struct {
 		name, help, label string
 		counts            map[string]int64
 	}{
-		{"leasehold_visit_shares_total", "Slots by the pools that they were for, since the start.", "pools", m.Shares},
-		{"leasehold_visit_picks_total", "Visits by the pool they were picked from, since the start.", "pool", m.Picked},
-		{"leasehold_visit_refills_total", "Visits in slots that other pools had left, since the start.", "pool", m.Refilled},
+		{"leasehold_visit_shares_total", "This counts the slots by the pools that they were for, since the coordinator started.", "pools", m.Shares},
+		{"leasehold_visit_picks_total", "This counts the visits by the pool they were picked from, since the coordinator started.", "pool", m.Picked},
+		{"leasehold_visit_refills_total", "This counts the visits in slots that other pools had left, since the coordinator started.", "pool", m.Refilled},
 	} {
 		for pool, n := range x.counts {
-			to.counter(x.name, x.help, float64(n), x.label, pool)
+			to.Counter(x.name, x.help, float64(n), x.label, pool)
 		}
 	}
-	to.counter("leasehold_visit_overflows_total", "Visits that found that a document had probably lost items unseen.", float64(m.Overflows))
-	to.counter("leasehold_visit_missed_items_total", "Estimated number of these items.", float64(m.Missed))
-	to.counter("leasehold_visit_deferred_total", "Candidates that were refused to limit the visits of their host.", float64(m.Deferred))
+	to.Counter("leasehold_visit_overflows_total", "This counts the visits that found that a document had probably lost items unseen.", float64(m.Overflows))
+	to.Counter("leasehold_visit_missed_items_total", "This is the estimated number of items that documents lost unseen.", float64(m.Missed))
+	to.Counter("leasehold_visit_deferred_total", "This counts the candidates that were refused to limit the visits of their host.", float64(m.Deferred))
 }
 
-// collectDistributions collects the quantiles of durations, sizes and lags.
-func collectDistributions(m visits.Metrics, to sink) {
+// collectDistributions collects the histograms of durations, sizes and lags. Those of lags are the state at the scrape,
+// and not counts that grow.
+func collectDistributions(m visits.Metrics, to exposition.Sink) {
 	for _, x := range []struct {
 		name, help string
-		visits.Summary
+		visits.Distribution
 	}{
-		{"leasehold_visit_seconds", "Duration of visits, since the start.", m.Took},
-		{"leasehold_visit_bytes", "Bytes that visits read, since the start.", m.Size},
-		{"leasehold_visit_first_seconds", "Time from when an origin was first seen to its first outcome, since the start.", m.FirstVisit},
-		{"leasehold_visit_behind_seconds", "Time from the last success to a date after it, of origins that have one.", m.Behind},
-		{"leasehold_visit_lag_seconds", "Time since that date.", m.Lag},
+		{"leasehold_visit_seconds", "This is the duration of visits since the coordinator started.", m.Took},
+		{"leasehold_visit_bytes", "This is the number of bytes that a visit read, since the coordinator started.", m.Size},
+		{"leasehold_visit_first_seconds", "This is the time from when an origin was first seen to its first outcome, since the coordinator started.", m.FirstVisit},
+		{"leasehold_visit_behind_seconds", "This is the time from the last success to a later date of the origin, of the origins that have one at the moment.", m.Behind},
+		{"leasehold_visit_lag_seconds", "This is the time since that date, of the origins that have one at the moment.", m.Lag},
 	} {
-		quantiles := map[float64]float64{}
-		for i, level := range visits.Levels {
-			quantiles[level] = x.At[i]
+		buckets := map[float64]uint64{}
+		for i, bound := range x.Bounds {
+			buckets[bound] = x.UpTo[i]
 		}
-		to <- prometheus.MustNewConstSummary(describe(x.name, x.help, nil), uint64(x.Count), x.Sum, quantiles)
+		to.Distribution(x.name, x.help, x.Count, x.Sum, buckets)
 	}
 }
 
-// collectQueues collects how good the schedule is, and how far the queue of targets has come.
-func collectQueues(m visits.Metrics, to sink) {
-	useless := 0.0
-	if m.Eventful+m.Uneventful > 0 {
-		useless = float64(m.Uneventful) / float64(m.Eventful+m.Uneventful)
+// collectQueues collects how good the schedule is, and how far the queue of targets has come. A share of nothing is absent.
+func collectQueues(m visits.Metrics, to exposition.Sink) {
+	if successes := m.Eventful + m.Uneventful; successes > 0 {
+		to.Gauge("leasehold_visit_useless_ratio", "This is the share of successful visits that found nothing new.", float64(m.Uneventful)/float64(successes))
 	}
-	to.gauge("leasehold_visit_useless_ratio", "Share of successful visits that found nothing new.", useless)
-	to.gauge("leasehold_visit_fresh_ratio", "Estimated share of enabled origins without an unseen change.", m.Fresh)
-	to.gauge("leasehold_visit_oldest_new_seconds", "Time since the oldest enabled origin without an outcome was first seen; 0: none.", float64(m.OldestNew))
+	if !math.IsNaN(m.Fresh) {
+		to.Gauge("leasehold_visit_fresh_ratio", "This is the estimated share of enabled origins without an unseen change.", m.Fresh)
+	}
+	if m.OldestNew != nil {
+		to.Gauge("leasehold_visit_oldest_new_seconds", "This is the time since the oldest enabled origin without an outcome was first seen; it is absent if there is none.", float64(*m.OldestNew))
+	}
 	for kind, position := range m.Position {
-		to.gauge("leasehold_visit_queue_position", "The largest target that was handed out, by kind of origin.", float64(position), "kind", string(kind))
+		to.Gauge("leasehold_visit_queue_position", "This is the largest target that was handed out, by kind of origin.", float64(position), "kind", string(kind))
 	}
 	for kind, drift := range m.Drift {
-		to.gauge("leasehold_visit_drift_seconds", "Time from the queue position to the clock, by kind of origin.", float64(drift), "kind", string(kind))
+		to.Gauge("leasehold_visit_drift_seconds", "This is the time from the queue position to the clock, by kind of origin.", float64(drift), "kind", string(kind))
 	}
 }
 
 // collectGroups collects how many origins there are of each sort. The listers with the
 // smallest numbers, up to maxListers, have series of their own; the others are summed up.
-func collectGroups(m visits.Metrics, to sink) {
+func collectGroups(m visits.Metrics, to exposition.Sink) {
 	sums, listers := map[visits.Group]int{}, map[int32]bool{}
 	for _, g := range slices.SortedFunc(maps.Keys(m.Groups), func(a, b visits.Group) int { return cmp.Compare(a.Lister, b.Lister) }) {
 		n := m.Groups[g]
@@ -114,7 +117,7 @@ func collectGroups(m visits.Metrics, to sink) {
 		sums[g] += n
 	}
 	for g, n := range sums {
-		to.gauge("leasehold_visit_origins", "Origins by lister (0: added by hand, -1: other listers), kind and group.", float64(n),
+		to.Gauge("leasehold_visit_origins", "This is the number of origins by lister (0: added by hand, -1: other listers), kind and group.", float64(n),
 			"lister", strconv.Itoa(int(g.Lister)), "kind", string(g.Kind), "group", g.Group, "never", strconv.FormatBool(g.Never))
 	}
 	active := map[int32]int{}
@@ -126,17 +129,17 @@ func collectGroups(m visits.Metrics, to sink) {
 		active[lister] += n
 	}
 	for lister, n := range active {
-		to.gauge("leasehold_visit_active", "Origins whose date is between the last two listings of their lister.", float64(n), "lister", strconv.Itoa(int(lister)))
+		to.Gauge("leasehold_visit_active", "This is the number of origins whose date is between the last two listings of their lister.", float64(n), "lister", strconv.Itoa(int(lister)))
 	}
 	for reason, n := range m.Disabled {
-		to.gauge("leasehold_visit_disabled", "Origins that are disabled, by reason.", float64(n), "reason", string(reason))
+		to.Gauge("leasehold_visit_disabled", "This is the number of disabled origins, by reason.", float64(n), "reason", string(reason))
 	}
 	for pool, n := range m.Pools {
-		to.gauge("leasehold_visit_waiting", "Origins by the pool in which they wait.", float64(n), "pool", pool)
+		to.Gauge("leasehold_visit_waiting", "This is the number of origins by the pool in which they wait.", float64(n), "pool", pool)
 	}
 	for class, n := range m.Rates {
 		if n > 0 {
-			to.gauge("leasehold_visit_rates", "Origins that wait, by their expected changes a day.", float64(n),
+			to.Gauge("leasehold_visit_rates", "This is the number of origins that wait, by their expected changes a day.", float64(n),
 				"rate", strconv.FormatFloat(schedule.ClassRate(uint16(class)), 'g', 3, 64))
 		}
 	}

@@ -189,10 +189,12 @@ func content(mediaType string, schema object) object {
 // describe returns the description of a parameter, which is in the query unless p.in says another
 // place.
 func (p param) describe() object {
-	s := object{"type": [...]string{textParam: "string", idParam: "string", numberParam: "integer", flagParam: "boolean"}[p.kind]}
+	s := object{"type": [...]string{textParam: "string", idParam: "string", numberParam: "integer", flagParam: "boolean", timeParam: "string"}[p.kind]}
 	switch p.kind {
 	case numberParam:
 		s["minimum"], s["maximum"] = 0, p.max
+	case timeParam:
+		s["format"] = "date-time"
 	case idParam:
 		s["pattern"] = models.IDPattern
 	}

@@ -64,11 +64,11 @@ func TestBodiesThatComeSlowlyTakeNoSlot(t *testing.T) {
 			})
 		}
 		<-time.After(time.Second) // all of them have begun
-		require.Equal(t, 200, h.record("POST", v1+"/catalog/origins", `{"id":"o","kind":"api","uri":"u"}`))
+		require.Equal(t, 200, h.record("POST", v1+"/catalog/origins", `{"id":"o","kind":"api","uri":"u","priority":0}`))
 		for range 10 {
 			began := time.Now()
 			for _, x := range [][2]string{
-				{"/catalog/origins", `{"id":"o","kind":"api","uri":"u"}`}, {"/catalog/curate", `{"origin":"o","at":"2026-01-01T00:00:00Z"}`},
+				{"/catalog/origins", `{"id":"o","kind":"api","uri":"u","priority":0}`}, {"/catalog/curate", `{"origin":"o","at":"2026-01-01T00:00:00Z"}`},
 				{"/tasks", `{"action":"x"}`},
 			} {
 				status := h.record("POST", v1+x[0], x[1])
@@ -110,7 +110,7 @@ func TestManagersAndHealthHaveSlotsOfTheirOwn(t *testing.T) {
 		<-begun
 	}
 	require.Equal(t, 507, h.record("GET", v1+"/origins", ""))
-	require.Equal(t, 200, h.record("POST", v1+"/catalog/origins", `{"id":"o","kind":"api","uri":"u"}`))
+	require.Equal(t, 200, h.record("POST", v1+"/catalog/origins", `{"id":"o","kind":"api","uri":"u","priority":0}`))
 	require.Equal(t, 200, h.record("POST", v1+"/catalog/curate", `{"origin":"o","at":"2026-01-01T00:00:00Z"}`))
 	for _, path := range []string{"/healthz", "/readyz", "/metrics"} {
 		require.Equal(t, 200, h.record("GET", path, ""))
@@ -184,7 +184,7 @@ func TestTheBytesOfBodiesAreBounded(t *testing.T) {
 		require.NoError(t, json.NewDecoder(resp.Body).Decode(&p))
 		require.EqualValues(t, "overloaded", p.Code)
 		require.Equal(t, "1", resp.Header.Get("Retry-After"))
-		require.Equal(t, 200, h.record("POST", v1+"/catalog/origins", `{"id":"o","kind":"api","uri":"u"}`))
+		require.Equal(t, 200, h.record("POST", v1+"/catalog/origins", `{"id":"o","kind":"api","uri":"u","priority":0}`))
 		for _, c := range open {
 			require.NoError(t, c.Close())
 		}

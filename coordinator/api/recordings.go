@@ -136,6 +136,10 @@ func (s *server) getEpisode(ctx context.Context, q *request) (models.Episode, er
 	return s.Catalog.Episode(ctx, q.text("episode"))
 }
 
+func (s *server) getWaveform(ctx context.Context, q *request) (models.Waveform, error) {
+	return s.Catalog.Waveform(ctx, q.text("episode"))
+}
+
 func (s *server) getClip(ctx context.Context, q *request) (models.Clip, error) {
 	return s.Catalog.Clip(ctx, q.text("clip"))
 }

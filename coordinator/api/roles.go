@@ -16,14 +16,14 @@ var roles = byOperation(map[access.Roles][]string{
 	access.Public: {"getDocument", "getUsersDocument", "joinFleet", "renewCertificate"},
 	access.Reader: {
 		"getOrigin", "getVisitSchedule", "listListers", "listVisitTypes", "listVisits", "listNextVisits", "getVisitCapacity",
-		"listEpisodes", "getEpisode", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
+		"listEpisodes", "getEpisode", "getWaveform", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
 		"getAttention", "getDatabaseCheck", "listCosts", "listSessions", "listSpaces", "getSpace",
 		"listTasks", "getTask", "countTasks", "listActions", "getAction", "getHistory", "listLeases", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
 		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},
 	access.Reader | access.Fleet: {"listOrigins", "listStatus", "getIdentity"},
 	// The space that the request names decides the rest (coordinator/permission).
-	access.Any: {"listTuples", "readTuple"},
+	access.Any: {"listTuples", "readTuple", "getCaller"},
 	access.Producer: {
 		"createSpace", "putTuple", "takeTuple", "acknowledgeHold", "returnHold", "runTransaction",
 		"createTask", "createTasks", "cancelTask", "cancelSelected", "putEpisodes", "putClips", "reportChange", "putListedOrigins",

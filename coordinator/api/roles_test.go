@@ -190,3 +190,16 @@ func TestAReaderSeesNoDataOfTasks(t *testing.T) {
 	require.NotContains(t, seen, "secret")
 	require.Contains(t, seen, `"action":"mail"`)
 }
+
+func TestACallerSeesItsRolesAndWhatTheyAllow(t *testing.T) {
+	t.Parallel()
+	h := newRolesFixture(t)
+	_, reader := h.answerAs("reader", "GET", "/api/v1/caller", "")
+	require.Contains(t, reader, `"roles":["reader"]`)
+	require.Contains(t, reader, `"listTasks"`)
+	require.NotContains(t, reader, `"cancelTask"`)
+	_, admin := h.answerAs("admin", "GET", "/api/v1/caller", "")
+	require.Contains(t, admin, `"roles":["reader","producer","admin"]`)
+	require.Contains(t, admin, `"drainSession"`)
+	require.Equal(t, http.StatusUnauthorized, h.as("none", "GET", "/api/v1/caller", ""))
+}

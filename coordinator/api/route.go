@@ -1,7 +1,6 @@
 package api
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -149,6 +148,7 @@ const (
 	idParam
 	numberParam
 	flagParam
+	timeParam
 )
 
 // page declares the parameters of a list, and more.
@@ -180,10 +180,10 @@ func (p param) read(texts []string) (value any, err error) {
 	case p.absent != nil:
 		return p.absent, nil
 	}
-	return [...]any{textParam: "", idParam: "", numberParam: 0, flagParam: false}[p.kind], nil
+	return [...]any{textParam: "", idParam: "", numberParam: 0, flagParam: false, timeParam: time.Time{}}[p.kind], nil
 }
 
-// parse returns the value of a parameter: a string, an int or a bool.
+// parse returns the value of a parameter: a string, an int, a bool or a time.
 func (p param) parse(text string) (value any, err error) {
 	switch {
 	case p.kind == numberParam:
@@ -198,6 +198,12 @@ func (p param) parse(text string) (value any, err error) {
 			return nil, fmt.Errorf("%s %.64q: %w: want true or false", p.name, text, fault.ErrInvalid)
 		}
 		return b, nil
+	case p.kind == timeParam:
+		at, err := time.Parse(time.RFC3339Nano, text)
+		if err != nil {
+			return nil, fmt.Errorf("%s %.64q: %w: want a time in RFC 3339, such as 2026-11-23T08:00:00Z", p.name, text, fault.ErrInvalid)
+		}
+		return at, nil
 	case p.kind == idParam && !models.ValidID(text):
 		return nil, fmt.Errorf("%s %.64q: %w: %s", p.name, text, fault.ErrInvalid, models.IDRule)
 	}
@@ -258,6 +264,9 @@ func (q *request) text(name string) string { return q.values[name].(string) }
 func (q *request) number(name string) int  { return q.values[name].(int) }
 func (q *request) flag(name string) bool   { return q.values[name].(bool) }
 
+// time returns the value of a parameter that is a time; zero if the request has none.
+func (q *request) time(name string) time.Time { return q.values[name].(time.Time) }
+
 // cut returns the page of all that a request asks for, which is empty if it begins past the end.
 // Its parameters are in range, because the route declares their limits.
 func cut[T any](q *request, all []T) types.Page[T] {
@@ -291,17 +300,14 @@ func toPage[S, T any](items []S, total int, convert func(S) T) types.Page[T] {
 
 func itself[T any](v T) T { return v }
 
-// decode reads exactly one JSON object into v. Unknown fields are errors, and so are bytes that are not UTF-8,
-// because data and results are passed on as they came, to readers in any language.
+// decode reads exactly one JSON object into v. What its description forbids is an error, and so are bytes that are not
+// UTF-8, because data and results are passed on as they came, to readers in any language.
 func decode(body io.Reader, v any) error {
 	if in, ok := body.(*bodyInMemory); ok && !utf8.Valid(in.data) {
 		return fmt.Errorf("body: %w: it is not UTF-8", fault.ErrInvalid)
 	}
-	if err := strictjson.Decode(body, v); err != nil {
+	if err := strictjson.DecodeDescribed(body, v); err != nil {
 		return fmt.Errorf("body: %w: %w", fault.ErrInvalid, err)
-	}
-	if in, ok := body.(*bodyInMemory); ok && string(bytes.TrimSpace(in.data)) == "null" { // which leaves v as it is
-		return fmt.Errorf("body: %w: want an object, got null", fault.ErrInvalid)
 	}
 	return nil
 }

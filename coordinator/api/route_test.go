@@ -118,7 +118,7 @@ func TestADurationOfABodyIsWithinItsRange(t *testing.T) {
 
 func TestABodyIsOneObjectInUTF8(t *testing.T) {
 	t.Parallel()
-	for text, ok := range map[string]bool{`{"path":"/a"}`: true, `{}`: true, `{"path":"` + "\xff" + `"}`: false, `{"other":1}`: false, `{} {}`: false, `[]`: false, "": false} {
+	for text, ok := range map[string]bool{`{"path":"/a"}`: true, `{}`: false, `{"path":"` + "\xff" + `"}`: false, `{"other":1}`: false, `{} {}`: false, `[]`: false, "": false} {
 		var b types.Backup
 		err := decode(&bodyInMemory{strings.NewReader(text), []byte(text)}, &b)
 		require.Equal(t, ok, err == nil, text)

@@ -76,6 +76,7 @@ func (s *server) recordingRoutes() []route {
 		on("listEpisodes", "GET", "/episodes", "List the episodes, latest curated first.", s.listEpisodes, page(maxPage, byOrigin)...),
 		withBody("putEpisodes", "PUT", "/episodes", "Put episodes, with their priorities. Repeating it changes nothing.", s.putEpisodes).link("getOrigin", "origin", "origin"),
 		on("getEpisode", "GET", "/episodes/{episode}", "Show an episode.", s.getEpisode),
+		on("getWaveform", "GET", "/episodes/{episode}/waveform", "Show the waveform of an episode that was researched.", s.getWaveform),
 		withBody("updateEpisode", "PATCH", "/episodes/{episode}", "Set the priority of an episode; visits do not change it from then on.", s.patchEpisode),
 		on("resetEpisodePriority", "DELETE", "/episodes/{episode}/priority", "Return an episode to the priority that its origin lists.", s.resetEpisode),
 		on("listClips", "GET", "/clips", "List the clips, in the order in which they are selected.", s.listClips, page(maxPage, byOrigin)...),
@@ -93,6 +94,7 @@ func (s *server) recordingRoutes() []route {
 // fleetRoutes are the routes for processes, their sessions and backups.
 func (s *server) fleetRoutes() []route {
 	return []route{
+		on("getCaller", "GET", "/caller", "Show who makes this request, with the roles and the operations that they allow.", s.getCaller),
 		on("listStatus", "GET", "/status", "List the sessions and what they do.", s.listSessions, page(maxPage)...),
 		on("getDatabaseCheck", "GET", "/database", "Show the result of the latest nightly check of the database.", s.databaseCheck),
 		on("listCosts", "GET", "/costs", "List what tasks have cost since the coordinator started.", s.listCosts, page(maxPage)...),
@@ -154,7 +156,7 @@ func (s *server) taskRoutes() []route {
 		on("getAction", "GET", "/actions/{action}", "Show the figures of an action now: its tasks by state, its pause, its workers, its rates and durations.", s.getAction),
 		withBody("pauseAction", "POST", "/actions/{action}/pause", "Have no more tasks of an action claimed. Running tasks go on. Who asked for it is noted.", s.pauseAction).keyed(),
 		on("resumeAction", "POST", "/actions/{action}/resume", "End the pause of an action.", s.resumeAction).keyed(),
-		on("countTasks", "GET", "/bulk/count", "Count the tasks that a filter selects: those that are alive, or those of a state that is not an end.", s.countTasks, append(slices.Clone(bySelection), byState)...),
+		on("countTasks", "GET", "/bulk/count", "Count the tasks that a filter selects: those that are alive, or those of a state that is not an end.", s.countTasks, append(slices.Clone(bySelection), byLiveState)...),
 		withBody("requeueSelected", "POST", "/bulk/requeue", "Requeue the dead letters that a filter selects, some with each request: repeat it with the next of the answer. More than count are refused (conflict).", s.bulk(task.BulkRequeue)).bulk(),
 		withBody("discardSelected", "POST", "/bulk/discard", "Discard the dead letters that a filter selects, as with requeue.", s.bulk(task.BulkDiscard)).bulk(),
 		withBody("cancelSelected", "POST", "/bulk/cancel", "Cancel the live tasks that a filter selects, as with requeue.", s.bulk(task.BulkCancel)).bulk(),

@@ -39,6 +39,7 @@ var formats = map[string]object{
 	"sha256": {"pattern": "^[0-9a-f]{64}$"},
 	"oid":    {"pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"},
 	"kind":   {"pattern": "^[a-z][a-z0-9_-]{0,31}$"},
+	"hours":  {"pattern": `^(any|(([01][0-9]|2[0-3]):[0-5][0-9])-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)(@[A-Za-z][A-Za-z0-9_+/-]{0,63})?)$`},
 }
 
 // constrain adds the constraints of a tag to a schema: the name of a format, or keywords of JSON Schema as a YAML
@@ -68,6 +69,9 @@ func constrain(s object, tag string) {
 	}
 }
 
+// base64Pattern is how bytes are written.
+const base64Pattern = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+
 // enums are the values of string types.
 var enums = map[reflect.Type]func() []string{
 	reflect.TypeFor[types.ErrorCode](): func() (codes []string) {
@@ -92,7 +96,7 @@ func (g *generator) schema(t reflect.Type) object {
 		return g.schema(t.Elem())
 	case reflect.Slice:
 		if t.Elem().Kind() == reflect.Uint8 {
-			return object{"type": "string", "contentEncoding": "base64"}
+			return object{"type": "string", "contentEncoding": "base64", "pattern": base64Pattern}
 		}
 		return object{"type": "array", "items": g.schema(t.Elem())}
 	case reflect.Map:
@@ -180,6 +184,16 @@ func allOptional(t reflect.Type) bool {
 // isOptional reports whether a field with these options of its JSON tag may be absent.
 func isOptional(options string) bool { return strings.HasPrefix(options, "omit") }
 
+// mayBeNull reports whether a required field may be null: in answers a pointer, and in bodies a list or a map that may be
+// empty, because Go writes an empty one so.
+func (g *generator) mayBeNull(f reflect.StructField) bool {
+	k := f.Type.Kind()
+	if g.isBody {
+		return (k == reflect.Slice || k == reflect.Map) && !strings.Contains(f.Tag.Get("schema"), "minItems")
+	}
+	return k == reflect.Pointer
+}
+
 // addFields adds the fields of a struct as encoding/json names them, and to required
 // those that are never omitted.
 func (g *generator) addFields(t reflect.Type, properties object, required *[]string) {
@@ -194,7 +208,7 @@ func (g *generator) addFields(t reflect.Type, properties object, required *[]str
 			continue
 		}
 		s := g.schema(f.Type)
-		if kind := s["type"]; kind != nil && f.Type.Kind() == reflect.Pointer && !isOptional(options) && !g.isBody {
+		if kind := s["type"]; kind != nil && !isOptional(options) && g.mayBeNull(f) {
 			s["type"] = []any{kind, "null"}
 		}
 		if doc := f.Tag.Get("doc"); doc != "" {

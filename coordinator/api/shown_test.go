@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"regexp"
 	"testing"
 	"time"
 
@@ -104,10 +105,12 @@ func TestACursorIsTextForAURLAndIsReadAgain(t *testing.T) {
 	none, err := decodeCursor("")
 	require.NoError(t, err)
 	require.Nil(t, none)
-	for _, bad := range []string{"!", text + "AA", text[:len(text)-2], "YQ"} {
+	for bad, want := range map[string]error{"!": fault.ErrInvalid, "x": fault.ErrInvalid, text + "AAAA": fault.ErrNotFound, "YQ": fault.ErrNotFound} {
 		_, err := decodeCursor(bad)
-		require.ErrorIs(t, err, fault.ErrInvalid, bad)
+		require.ErrorIs(t, err, want, bad)
+		require.Equal(t, errors.Is(want, fault.ErrNotFound), regexp.MustCompile(cursorPattern).MatchString(bad), bad)
 	}
+	require.Regexp(t, cursorPattern, text)
 }
 
 func TestANewTaskHasTheDefaultTimeoutOrOneInRange(t *testing.T) {

@@ -93,7 +93,7 @@ func showEnd(shown *types.Task, end *task.End) {
 }
 
 // byTask are the parameters of lists of tasks.
-var byTask = slices.Concat(bySelection, []param{{name: "cursor", doc: "the next of an earlier page"}, limit(100, task.MaxListed)})
+var byTask = slices.Concat(bySelection, []param{{name: "cursor", schema: "pattern: '" + cursorPattern + "'", doc: "the next of an earlier page"}, limit(100, task.MaxListed)})
 
 // maxAgeSeconds bounds the ages by which tasks are selected.
 const maxAgeSeconds = math.MaxInt32
@@ -107,11 +107,14 @@ var bySelection = []param{
 	{name: "older", kind: numberParam, max: maxAgeSeconds, doc: "only tasks created at least so many seconds ago"},
 	{name: "younger", kind: numberParam, max: maxAgeSeconds, doc: "only tasks created at most so many seconds ago"},
 	{name: "data", doc: "only tasks whose data contain this text, in the same case; only for those who may see data"},
-	{name: "before", doc: "only tasks created before this time (RFC 3339), or dead letters that died before"},
+	{name: "before", kind: timeParam, doc: "only tasks created before this time (RFC 3339), or dead letters that died before"},
 }
 
 // byState selects a state of tasks.
-var byState = param{name: "state", doc: "waiting, delayed, blocked, paused, claimed, dead, resolved, cancelled, or ended for those that are no longer in a space; those that are alive if absent"}
+var byState = param{name: "state", schema: "enum: ['', waiting, delayed, blocked, paused, claimed, dead, resolved, cancelled, ended]", doc: "waiting, delayed, blocked, paused, claimed, dead, resolved, cancelled, or ended for those that are no longer in a space; those that are alive if absent"}
+
+// byLiveState selects a state of tasks that have not ended.
+var byLiveState = param{name: "state", schema: "enum: ['', waiting, delayed, blocked, paused, claimed, dead]", doc: "waiting, delayed, blocked, paused, claimed or dead; those that are alive if absent"}
 
 // listedStates are the states by which tasks can be listed; the empty one selects those that
 // are alive.
@@ -151,6 +154,9 @@ func (s *server) tasksBy(ctx context.Context, q *request, state task.State) (typ
 	return page, nil
 }
 
+// cursorPattern is how encodeCursor writes.
+const cursorPattern = "^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-]{2,3})?$"
+
 // encodeCursor returns a cursor as text for a URL; the empty one is "".
 func encodeCursor(c task.Cursor) string {
 	if len(c) == 0 {
@@ -159,17 +165,20 @@ func encodeCursor(c task.Cursor) string {
 	return base64.RawURLEncoding.EncodeToString(tuple.Tuple(c).Append(nil))
 }
 
-// decodeCursor reads a cursor that encodeCursor wrote; empty text is the beginning.
+// decodeCursor reads a cursor that encodeCursor wrote; empty text is the beginning. It fails with fault.ErrInvalid if the
+// text breaks cursorPattern, and with fault.ErrNotFound if it names no place in a list.
 func decodeCursor(text string) (task.Cursor, error) {
 	if text == "" {
 		return nil, nil
 	}
-	if data, err := base64.RawURLEncoding.DecodeString(text); err == nil {
-		if t, rest, err := tuple.Decode(data); err == nil && len(rest) == 0 {
-			return task.Cursor(t), nil
-		}
+	data, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("cursor %.64q: %w: want the next of an earlier page", text, fault.ErrInvalid)
 	}
-	return nil, fmt.Errorf("cursor %.64q: %w: want the next of an earlier page", text, fault.ErrInvalid)
+	if t, rest, err := tuple.Decode(data); err == nil && len(rest) == 0 {
+		return task.Cursor(t), nil
+	}
+	return nil, fmt.Errorf("cursor %.64q: %w: no page begins there; want the next of an earlier page", text, fault.ErrNotFound)
 }
 
 func (s *server) listTasks(ctx context.Context, q *request) (types.Tasks, error) {

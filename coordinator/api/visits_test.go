@@ -186,13 +186,14 @@ func TestMetricsOfVisits(t *testing.T) {
 	text, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
 	for _, line := range []string{
-		`leasehold_visit_first_seconds_count 1`, `leasehold_visit_seconds{quantile="0.5"} 0`, "leasehold_visit_oldest_new_seconds 0",
+		`leasehold_visit_first_seconds_count 1`, `leasehold_visit_seconds_bucket{le="0.05"} 2`,
 		`leasehold_visit_lag_seconds_count 0`,
 		`leasehold_visits_total{outcome="uneventful"} 1`, `leasehold_visit_useless_ratio 0.5`, "leasehold_complete 1",
 		`leasehold_visit_origins{group="A",kind="feed",lister="0",never="false"} 1`,
 	} {
 		require.Contains(t, string(text), line+"\n")
 	}
+	require.NotContains(t, string(text), "leasehold_visit_oldest_new_seconds", "each origin has an outcome")
 }
 
 func TestAChangeIsReportedAndAnIntervalFixed(t *testing.T) {

@@ -74,7 +74,7 @@ func (w *Watcher) recordings(ctx context.Context, _ time.Time) ([]models.Attenti
 	for _, p := range list {
 		switch {
 		case p.Harmless:
-		case p.EpisodeID == "" && p.ClipID != "":
+		case p.NoClip, p.EpisodeID == "" && p.ClipID != "":
 			clips = append(clips, p)
 		case p.EpisodeID != "" && !p.RetryAt.IsZero():
 			episodes = append(episodes, p)
@@ -82,11 +82,7 @@ func (w *Watcher) recordings(ctx context.Context, _ time.Time) ([]models.Attenti
 	}
 	var items []models.Attention
 	if len(clips) > 0 {
-		p, n := clips[0], int64(len(clips))
-		i := recordingsItem(models.CauseBadClips, "clip", n, p, p.ClipID, cmp.Or(p.ClipTitle, p.ClipID))
-		i.Remedy = with(remedy("Try "+name(cmp.Or(p.ClipTitle, p.ClipID))+" again", "retryProblems"), types.Retry{Clip: p.ClipID, Lasting: p.RetryAt.IsZero()})
-		i.Command = "leasehold clips retry " + word(p.ClipID)
-		items = append(items, i)
+		items = append(items, badClips(clips[0], int64(len(clips))))
 	}
 	if len(episodes) > 0 {
 		p, n := episodes[0], int64(len(episodes))
@@ -96,6 +92,22 @@ func (w *Watcher) recordings(ctx context.Context, _ time.Time) ([]models.Attenti
 		items = append(items, i)
 	}
 	return items, nil
+}
+
+// badClips is the item of n clips with problems; p is the first one. A file that the catalog does not take as a clip is
+// read again by a visit of its folder.
+func badClips(p catalog.Problem, n int64) models.Attention {
+	title := cmp.Or(p.ClipTitle, p.ClipID, p.Item)
+	if p.NoClip {
+		i := recordingsItem(models.CauseBadClips, "clip", n, p, p.OriginID, title)
+		i.Remedy = with(remedy("Visit its folder now", "requestVisit"), map[string]string{"origin": p.OriginID})
+		i.Command = "leasehold origin save-now " + word(p.OriginID)
+		return i
+	}
+	i := recordingsItem(models.CauseBadClips, "clip", n, p, p.ClipID, title)
+	i.Remedy = with(remedy("Try "+name(title)+" again", "retryProblems"), types.Retry{Clip: p.ClipID, Lasting: p.RetryAt.IsZero()})
+	i.Command = "leasehold clips retry " + word(p.ClipID)
+	return i
 }
 
 // recordingsItem is the item of n recordings with problems; p is the first one.
@@ -119,9 +131,13 @@ func (w *Watcher) index(context.Context, time.Time) ([]models.Attention, error) 
 		return nil, err
 	}
 	first, n := lack.Repos[0], int64(len(lack.Repos))
+	some := "1 repository"
+	if n > 1 {
+		some = fmt.Sprintf("%d repositories, such as", n)
+	}
 	return []models.Attention{{
 		Cause: models.CauseIndex, Severity: models.Degrades, About: "index", Count: n, Example: first.ID,
-		Text:    fmt.Sprintf("The code index lacks files of %d repositories, such as %s", n, name(first.Repo)),
+		Text:    fmt.Sprintf("The code index lacks files of %s %s", some, name(first.Repo)),
 		Detail:  "Searches do not find these files until the repositories have been visited again.",
 		Command: "leasehold origin save-now " + word(first.ID),
 		Remedy:  with(remedy("Visit "+name(first.Repo)+" now", "requestVisit"), map[string]string{"origin": first.ID}),

@@ -131,6 +131,30 @@ func (f *fixture) retry(i models.Attention) {
 	f.wait(5 * time.Second)
 }
 
+func TestAFileOfAFolderOfClipsThatIsNoneIsShown(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(f *fixture) {
+		for id, kind := range map[string]models.OriginKind{"c": models.Clips, "m": models.Media} {
+			_, err := f.db.Catalog.AddOrigin(f.Context(), models.Origin{ID: id, Kind: kind, URI: "/srv/" + id, AddedAt: time.Now()})
+			require.NoError(f, err)
+			_, err = f.db.Catalog.Curate(f.Context(), id, time.Now(), catalog.Listing{Problems: []models.Problem{{Origin: id, Item: "quiet.wav", Reason: "silent: nothing to look for"}}})
+			require.NoError(f, err)
+		}
+		f.wait(5 * time.Second)
+		i := f.only(models.CauseBadClips)
+		require.Equal(f, "1 clip cannot be used: quiet.wav: silent: nothing to look for", i.Text)
+		require.Equal(f, "leasehold origin save-now c", i.Command)
+		require.Equal(f, "requestVisit", i.Remedy.Operation)
+		require.JSONEq(f, `{"origin": "c"}`, string(i.Remedy.Body))
+		_, err := f.db.Catalog.Curate(f.Context(), "c", time.Now(), catalog.Listing{
+			Clips: []models.Clip{{Recording: models.Recording{Name: "quiet.wav"}}}, Problems: []models.Problem{{Origin: "c", Item: "quiet.wav", Reason: "noise-like"}},
+		})
+		require.NoError(f, err)
+		f.wait(5 * time.Second)
+		require.Empty(f, f.items(models.CauseBadClips))
+	})
+}
+
 func TestClipsThatCannotBeUsedAreShownUntilTheyAreTriedAgain(t *testing.T) {
 	t.Parallel()
 	inBubble(t, nil, func(f *fixture) {

@@ -17,11 +17,12 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// lostFor is how long lost sessions are shown; maxLost bounds how many are remembered.
+// Lost sessions are items for lostFor, and listed for lostKept; maxLost bounds how many are remembered.
 const (
-	lostFor = 10 * time.Minute
-	maxLost = 1000
-	maxHeld = 10 // tasks of a lost session that are named
+	lostFor  = 10 * time.Minute
+	lostKept = time.Hour
+	maxLost  = 1000
+	maxHeld  = 10 // tasks of a lost session that are named
 )
 
 // lostSession is a session that was lost.
@@ -55,10 +56,10 @@ func (w *Watcher) lostSessions(ctx context.Context, now time.Time) ([]models.Att
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.held = held
-	w.lost = slices.DeleteFunc(w.lost, func(s lostSession) bool { return now.Sub(s.at) >= lostFor })
+	w.lost = slices.DeleteFunc(w.lost, func(s lostSession) bool { return now.Sub(s.at) >= lostKept })
 	machines := map[string][]lostSession{}
 	for _, s := range w.lost {
-		if strings.HasPrefix(s.id, "client-") && len(s.tasks) == 0 { // a command that a user has killed
+		if s.isCommand() || now.Sub(s.at) >= lostFor {
 			continue
 		}
 		machine := cmp.Or(s.from.Host, s.id)
@@ -69,6 +70,22 @@ func (w *Watcher) lostSessions(ctx context.Context, now time.Time) ([]models.Att
 		items = append(items, lostItem(machine, all))
 	}
 	return cut(items), nil
+}
+
+// isCommand reports whether it was a command without tasks, which a user has killed.
+func (s lostSession) isCommand() bool { return strings.HasPrefix(s.id, "client-") && len(s.tasks) == 0 }
+
+// Lost lists the sessions that were lost in the last hour, the latest first.
+func (w *Watcher) Lost() []models.LostSession {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var all []models.LostSession
+	for _, s := range slices.Backward(w.lost) {
+		if !s.isCommand() && time.Since(s.at) < lostKept {
+			all = append(all, models.LostSession{ID: s.id, Name: s.from.Name, Host: s.from.Host, At: s.at, Tasks: slices.Clone(s.tasks)})
+		}
+	}
+	return all
 }
 
 // lostItem is the item of the sessions of a machine that were lost.

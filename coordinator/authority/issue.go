@@ -40,16 +40,13 @@ func (a *Authority) Issue(csr []byte, role, peer string, life time.Duration) (ch
 	if life <= 0 {
 		return nil, time.Time{}, fmt.Errorf("a certificate for %s, want a positive duration: %w", life, fault.ErrInvalid)
 	}
-	usage := []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth}
-	if role == identity.Manager {
-		usage = append(usage, x509.ExtKeyUsageServerAuth)
-	}
 	template, err := template(a.now(), life)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	template.Subject = pkix.Name{OrganizationalUnit: []string{role}, CommonName: peer}
-	template.ExtKeyUsage = usage
+	template.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}
+	template.DNSNames = []string{identity.NameOf(role)} // at the port of its metrics
 	chain, leaf, err := signByEach(a.accepted(), template, public)
 	if err != nil {
 		return nil, time.Time{}, err

@@ -19,10 +19,7 @@ import (
 func TestACertificateHasItsRoleAndItsDates(t *testing.T) {
 	t.Parallel()
 	a := newAuthority(t, at(0))
-	for role, usage := range map[string][]x509.ExtKeyUsage{
-		identity.Worker:  {x509.ExtKeyUsageClientAuth},
-		identity.Manager: {x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
-	} {
+	for role, name := range map[string]string{identity.Worker: "worker.leasehold.invalid", identity.Manager: "manager.leasehold.invalid"} {
 		key := newKey(t)
 		csr, err := identity.Request(key)
 		require.NoError(t, err)
@@ -35,7 +32,8 @@ func TestACertificateHasItsRoleAndItsDates(t *testing.T) {
 		require.Equal(t, notAfter, c.Leaf.NotAfter)
 		require.Equal(t, role, identity.RoleOf(c.Leaf))
 		require.Equal(t, "peer-1", identity.PeerOf(c.Leaf))
-		require.Equal(t, usage, c.Leaf.ExtKeyUsage)
+		require.Equal(t, []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}, c.Leaf.ExtKeyUsage)
+		require.Equal(t, []string{name}, c.Leaf.DNSNames)
 		require.False(t, c.Leaf.IsCA)
 		require.Equal(t, a.cas[0].cert.Raw, chain[1])
 	}
@@ -56,7 +54,7 @@ func TestARequestCannotChooseItsCertificate(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, identity.Worker, identity.RoleOf(c.Leaf))
 	require.Equal(t, "one", identity.PeerOf(c.Leaf))
-	require.Empty(t, c.Leaf.DNSNames)
+	require.Equal(t, []string{identity.NameOf(identity.Worker)}, c.Leaf.DNSNames)
 }
 
 func TestAWrongRequestIsRefused(t *testing.T) {

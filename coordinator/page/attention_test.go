@@ -105,3 +105,21 @@ func TestAllSelectedTasksAreChangedWithTheNumberThatThePersonSaw(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, h.post("", "do", "bulk", "verb", "cancel", "count", "1", "older", "old").Code)
 	require.Equal(t, http.StatusBadRequest, h.post("", "do", "bulk", "verb", "cancel", "count", "1", "before", "now").Code)
 }
+
+func TestOtherPagesShowTheItemsThatTheyAreAbout(t *testing.T) {
+	t.Parallel()
+	rests := models.Attention{ID: "r1", Cause: models.CauseHostRests, Severity: models.Degrades, About: "feeds.example", Text: "feeds.example rests until 03:21, and 12 origins wait", Since: time.Now(), Count: 12,
+		Remedy: &models.Remedy{Label: "Try feeds.example now", Operation: "steerOrigin", Request: "POST /api/v1/origins/o/schedule", Body: []byte(`{"action":"force-now"}`)}}
+	other := models.Attention{ID: "r2", Cause: models.CausePaused, Severity: models.ToKnow, About: "mail", Text: "mail is paused", Since: time.Now()}
+	h, _ := newFixtureWithAnswers(t, map[string]any{"GET /attention": models.AttentionReport{At: time.Now(), Items: []models.Attention{rests, other}}})
+	shown := h.shows("/visits", "feeds.example rests until 03:21", "Try feeds.example now")
+	require.NotContains(t, shown, "mail is paused")
+}
+
+func TestWorkersThatWereLostAreListedWithWhatTheyHeld(t *testing.T) {
+	t.Parallel()
+	lost := models.LostSession{ID: "worker-9c1e", Name: "w4", Host: "mill-3", At: time.Now().Add(-43 * time.Minute), Tasks: []string{"t1", "t2", "t3", "t4", "t5", "t6", "t7", "t8", "t9"}}
+	h := newFixtureWith(t, func(c *page.Config) { c.Lost = func() []models.LostSession { return []models.LostSession{lost} } })
+	shown := h.shows("/workers", "w4", "mill-3", `href="/tasks/t8"`, "and 1 more", ">43 min<")
+	require.NotContains(t, shown, `href="/tasks/t9"`)
+}

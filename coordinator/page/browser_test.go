@@ -125,10 +125,36 @@ func (b *tab) accessible(what string) {
 	assert.Empty(b, value[[]string](b, "window.found"), what)
 }
 
-// fits requires that the page has no horizontal scroll, and that no column of text is too narrow for its words.
+// narrow are the words that a column breaks after fewer than eight letters.
+const narrow = `(() => {
+	const found = [], walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+	while (walker.nextNode()) {
+		const node = walker.currentNode;
+		if (node.parentElement.closest("svg, script, style, dialog, details:not([open]) > :not(summary)")) continue;
+		for (const word of node.data.matchAll(/\S{2,}/g)) {
+			const range = document.createRange();
+			range.setStart(node, word.index);
+			range.setEnd(node, word.index + word[0].length);
+			const lines = new Set([...range.getClientRects()].filter((r) => r.width > 0).map((r) => Math.round(r.top)));
+			if (lines.size < 2) continue;
+			const letter = document.createRange(), tops = [];
+			for (let i = 0; i < Math.min(8, word[0].length); i++) {
+				letter.setStart(node, word.index + i);
+				letter.setEnd(node, word.index + i + 1);
+				tops.push(Math.round(letter.getBoundingClientRect().top));
+			}
+			if (new Set(tops).size > 1 && node.parentElement.getBoundingClientRect().width < 64) found.push(word[0].slice(0, 40));
+		}
+	}
+	return found;
+})()`
+
+// fits requires that the page has no horizontal scroll, and that no column of text breaks words after fewer than eight
+// letters.
 func (b *tab) fits(what string, width int) {
 	b.Helper()
 	assert.LessOrEqual(b, value[int](b, "document.documentElement.scrollWidth"), width, what)
+	assert.Empty(b, value[[]string](b, narrow), what)
 }
 
 // addDay adds counts of a day in which the coordinator did not run for two hours, with failures in the last hour.
@@ -151,19 +177,26 @@ func (h *fixture) addDay() {
 
 // pages are the addresses that tests look at, of a coordinator with some of everything.
 func (h *fixture) pages() (server *httptest.Server, pages map[string]string) {
+	return h.pagesOf("The manager who died on a Tuesday", "no enclosure: not found")
+}
+
+// pagesOf are the pages of recordings with a title, and of problems with a reason.
+func (h *fixture) pagesOf(title, reason string) (server *httptest.Server, pages map[string]string) {
 	server = httptest.NewServer(h.handler)
 	h.Cleanup(server.Close)
 	h.setState("Working on: research 9c1e")
 	h.addDay()
-	dead := h.fill("The manager who died on a Tuesday", "no enclosure: not found")
+	dead := h.fill(title, reason)
 	parent := h.create(models.Task{Action: "fetch"})
 	child := h.create(models.Task{Action: "import", Subject: "part 61 of 300", Data: json.RawMessage(`{"n":61,"source":"https://archive.example/parts/61.zip"}`), TaskOptions: models.TaskOptions{After: []string{parent.ID}, UniqueKey: "part-61", Group: "acme", Tags: []string{"sales", "nightly"}, MaxAttempts: 4}})
-	running := h.claim(models.Task{Action: "research", Subject: "The manager who died on a Tuesday"})
+	running := h.claim(models.Task{Action: "research", Subject: title[:min(len(title), 900)]})
 	err := task.Client{Repo: h.repo}.Note(h.Context(), running, models.Progress{Fraction: .6, Text: "part 61 of 300, which has a very long name so that it does not fit into its cell"})
 	require.NoError(h, err)
 	h.kill(models.Task{Action: "resize", Subject: "<script>alert(1)</script>"}, task.Failure{Reason: strings.Repeat("disk quota exceeded: /mnt/thumbs/a-very-long-path-without-any-space/", 4)})
 	h.kill(models.Task{Action: "resize"}, task.Failure{Reason: "exit status 2", Output: "panic: index out of range [61]\ngoroutine 1 [running]"})
+	episode, clip, _ := h.addShow(title[:min(len(title), 4000)], "jingle "+title[len(title)/2:])
 	return server, map[string]string{
+		"episode": "/archive/episodes/" + episode, "clip": "/archive/clips/" + clip, "episode-plain": "/archive/episodes/" + models.NewID("o", "e"),
 		"overview": "/", "tasks": "/tasks", "dead": "/tasks?state=dead&action=resize", "none": "/tasks?action=none", "task": "/tasks/" + child.ID, "running": "/tasks/" + running.ID, "dead-task": "/tasks/" + dead,
 		"workers": "/workers", "archive": "/archive", "visits": "/visits", "schedules": "/schedules", "spaces": "/spaces", "space": "/spaces/dead?template=...", "log": "/log", "missing": "/tasks/none",
 	}
@@ -197,6 +230,11 @@ func (b *tab) examine(address, what string, width int, scripts bool) {
 	}
 	b.picture(what)
 	b.fits(what, width)
+	if further := map[int]int{390: 360, 1280: 1600}[width]; further > 0 {
+		b.do(chromedp.EmulateViewport(int64(further), 900))
+		b.fits(fmt.Sprintf("%s at %d px", what, further), further)
+		b.do(chromedp.EmulateViewport(int64(width), 900))
+	}
 	if scripts {
 		b.accessible(what)
 	}

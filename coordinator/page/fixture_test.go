@@ -21,9 +21,11 @@ import (
 	"leasehold/coordinator/database"
 	"leasehold/coordinator/history"
 	"leasehold/coordinator/page"
+	"leasehold/coordinator/sound"
 	"leasehold/models"
 	"leasehold/shared/access"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fetch"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/protocol/visit"
@@ -77,7 +79,10 @@ func newFixtureWith(t *testing.T, with func(*page.Config)) *fixture {
 	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
 	h := &fixture{T: t, repo: repo, store: db.Catalog, history: db.History}
-	config := page.Config{Repo: repo, Actions: true, Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
+	fetcher, err := fetch.New(fetch.Config{Dir: t.TempDir()})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, fetcher.Close()) })
+	config := page.Config{Repo: repo, Actions: true, Sound: sound.New(fetcher, db.Catalog), Lost: c.Watcher().Lost, Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
 	with(&config)
 	h.handler = api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), History: db.History, Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet,
 		Attention: c.Watcher(), Actions: actions.NewSource(space.Over(conn), c.Tracker())})

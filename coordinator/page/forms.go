@@ -43,6 +43,10 @@ var formActions = map[string]formAction{
 	"retry-origin": {"retryProblems", "Archive", func(v *visit, of string) error {
 		return v.do(v.Context(), http.MethodPost, path("problems", "retry"), types.Retry{Origin: of, Lasting: true}, nil)
 	}},
+	"run-schedule": {"createTask", "Schedules", runSchedule},
+	"retry-episode": {"retryProblems", "Archive", func(v *visit, of string) error {
+		return v.do(v.Context(), http.MethodPost, path("problems", "retry"), types.Retry{Episode: of, Lasting: true}, nil)
+	}},
 	"remedy": {"", "Overview", nil}, // actRemedy
 	"bulk":   {"", "Tasks", nil},    // actBulk
 }
@@ -52,9 +56,9 @@ var didWords = map[string]string{
 	"drain": "The worker finishes its tasks and ends.", "end": "The session was ended; what it held is given back.",
 	"requeue": "The task was queued again.", "discard": "The dead letter was discarded.", "cancel": "The task was cancelled.",
 	"pause": "The action is paused; running tasks go on.", "resume": "The action goes on.",
-	"pause-schedule": "The schedule is paused.", "resume-schedule": "The schedule goes on.",
+	"pause-schedule": "The schedule is paused.", "resume-schedule": "The schedule goes on.", "run-schedule": "A task of the schedule was created.",
 	types.SaveNow: "A visit was asked for.", types.ForceNow: "A visit was asked for.", types.Enable: "The origin is visited again.", types.Disable: "The origin is not visited any more.",
-	"retry-origin": "The recordings are tried again.", "remedy": "Done.",
+	"retry-origin": "The recordings are tried again.", "retry-episode": "The episode is tried again.", "remedy": "Done.",
 }
 
 // request returns what sends a request without a body to a path: a collection, what of names, and a verb (empty: none).
@@ -117,11 +121,11 @@ func (p *Page) act(w http.ResponseWriter, r *http.Request) {
 
 // finish shows the page of a form again, or why its action failed.
 func (p *Page) finish(w http.ResponseWriter, r *http.Request, name string, err error) {
+	p.cache.forget() // also after an error: what the visitor saw may have changed
 	if err != nil {
 		p.fail(w, r, formActions[name].nav, err)
 		return
 	}
-	p.cache.forget()
 	http.Redirect(w, r, withDid(back(r), p.Prefix, name), http.StatusSeeOther)
 }
 

@@ -42,7 +42,42 @@ func TestFormsDoWhatTheySayAndShowThePageAgain(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, h.post("", "do", "pause-schedule", "of", "poll", "back", "/schedules").Code)
 	h.shows("/schedules", "paused")
 	require.Equal(t, http.StatusSeeOther, h.post("", "do", "resume-schedule", "of", "poll", "back", "/schedules").Code)
-	h.shows("/schedules", "Pause")
+	h.shows("/schedules", "Pause", "Run now")
+	require.Equal(t, http.StatusSeeOther, h.post("", "do", "run-schedule", "of", "poll", "back", "/schedules").Code)
+	h.shows("/tasks?tag=schedule:poll", "check", "waiting")
+}
+
+func TestTwoPeopleRequeueTheSameDeadLetters(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	dead := h.kill(models.Task{Action: "resize"}, task.Failure{Reason: "full"})
+	require.Equal(t, http.StatusSeeOther, h.post("", "do", "requeue", "of", dead).Code)
+	w := h.post("", "do", "requeue", "of", dead, "back", "/tasks/"+dead)
+	require.Equal(t, http.StatusNotFound, w.Code)
+	require.Contains(t, w.Body.String(), dead)
+
+	for range 3 {
+		h.kill(models.Task{Action: "mail"}, task.Failure{Reason: "full"})
+	}
+	for _, want := range []string{"3 tasks were queued again", "0 tasks were queued again"} {
+		w := h.post("", "do", "bulk", "verb", "requeue", "state", "dead", "action", "mail", "count", "3")
+		require.Equal(t, http.StatusOK, w.Code, w.Body)
+		require.Contains(t, w.Body.String(), want)
+	}
+}
+
+// A task that ended while its page was open tells so, whatever the person asks for.
+func TestATaskThatEndedMeanwhileTellsSo(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	claimed := h.claim(models.Task{Action: "mail"})
+	h.shows("/tasks/"+claimed.ID, "Cancel …")
+	_, err := task.Client{Repo: h.repo}.Resolve(t.Context(), claimed, nil)
+	require.NoError(t, err)
+	w := h.post("", "do", "cancel", "of", claimed.ID, "back", "/tasks/"+claimed.ID)
+	require.Equal(t, http.StatusNotFound, w.Code)
+	require.Contains(t, w.Body.String(), "is resolved")
+	require.NotContains(t, h.shows("/tasks/"+claimed.ID, `class="why good"`), "Cancel …")
 }
 
 func TestThePageOffersWhatTheRoleAllowsAndRefusesTheRest(t *testing.T) {

@@ -58,6 +58,19 @@ func readOverview(v *visit) (any, error) {
 	return o, err
 }
 
+// attentionTo returns the items of some causes, without links, because the page is the one that shows them.
+func (v *visit) attentionTo(causes ...models.Cause) (rows []attentionRow) {
+	if v.attention == nil {
+		return nil
+	}
+	for _, item := range v.attention.Items {
+		if slices.Contains(causes, item.Cause) {
+			rows = append(rows, attentionRow{Attention: item})
+		}
+	}
+	return rows
+}
+
 // showOf returns the address of the page that shows what an attention item is about; empty if there is none.
 func (p *Page) showOf(i models.Attention) string {
 	switch i.Cause {

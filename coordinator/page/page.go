@@ -23,6 +23,10 @@ type Config struct {
 	API  http.Handler
 	Repo space.Repository // has the log
 	Code Code             // nil: without code search
+	// Sound plays episodes; nil: they are not played.
+	Sound Sound
+	// Lost lists the sessions that were lost lately, the latest first; nil: none are known.
+	Lost func() []models.LostSession
 	// Actions offers actions to visitors whose role allows them; without it, the page only shows.
 	Actions bool
 	// Prefix is the path below which a proxy serves the page, such as /leasehold; empty: none. Requests may come with it
@@ -58,6 +62,10 @@ func New(c Config) *Page {
 	p.mux.Handle("GET /assets/", http.FileServerFS(files))
 	p.mux.HandleFunc("GET /events", p.events)
 	p.mux.HandleFunc("POST /do", p.act)
+	p.mux.HandleFunc("GET /archive/episodes/{episode}/findings.csv", p.serveFindings)
+	if c.Sound != nil {
+		p.mux.HandleFunc("GET /archive/episodes/{episode}/sound", p.listen)
+	}
 	for _, v := range views {
 		p.mux.HandleFunc("GET "+v.pattern, p.serveView(v))
 	}
@@ -74,7 +82,7 @@ func (p *Page) functions() template.FuncMap {
 		"withoutKind": wording.WithoutKind, "link": p.link, "n": number, "count": count, "seconds": seconds, "secs": func(s *models.Seconds) string { return duration(s.Duration()) },
 		"ago":      func(t, now time.Time) template.HTML { return timeElement("ago", t, now) },
 		"clock":    func(t, now time.Time) template.HTML { return timeElement("at", t, now) },
-		"progress": progress, "join": strings.Join,
+		"progress": progress, "length": length, "join": strings.Join,
 		"include": p.include, "n64": func(n int) string { return number(int64(n)) }, "count64": func(n int, noun string) string { return count(int64(n), noun) }, "dict": dict,
 		"add": func(a, b int) int { return a + b },
 	}
@@ -97,7 +105,7 @@ func (p *Page) include(name string, data any) (template.HTML, error) {
 }
 
 // contentPolicy lets the page load its own files only.
-const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
+const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; media-src 'self'; " +
 	"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 // ServeHTTP serves the page, its files, and its events, with headers that forbid scripts and frames

@@ -3,6 +3,7 @@ package page_test
 import (
 	"encoding/json"
 	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
@@ -48,6 +49,25 @@ func TestTheTasksAreFilteredByTheAddress(t *testing.T) {
 	h.shows("/tasks?cursor=x", "want the next of an earlier page")
 	h.shows("/tasks?older=-1", `class="why bad"`)
 	h.shows("/tasks?action=%3Cscript%3E", "&lt;script&gt;")
+}
+
+// The text is looked for as it is, because people paste errors.
+func TestAFilterTakesAnyTextAsItIs(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	odd := h.kill(models.Task{Action: "resize"}, task.Failure{Reason: "want (a|b)*[c]: <script>alert(1)</script>"})
+	other := h.kill(models.Task{Action: "resize"}, task.Failure{Reason: "aaac"})
+	for text, found := range map[string]bool{"(a|b)*[c]": true, "<script>": true, ".*": false, "(": true, "[": true, "\\": false, "%": false, "_": false} {
+		shown := h.shows("/tasks?state=dead&text=" + url.QueryEscape(text))
+		require.Equal(t, found, strings.Contains(shown, ">"+odd+"</a>"), text)
+		require.NotContains(t, shown, ">"+other+"</a>", text)
+		require.NotContains(t, shown, "<script>alert")
+	}
+	for _, path := range []string{"/tasks?action=" + url.QueryEscape("<script>alert(1)</script>"), "/tasks?tag=" + url.QueryEscape(strings.Repeat("x", 5000)), "/tasks?older=9999999999", "/tasks?state=none"} {
+		w := h.get(path)
+		require.Equal(t, http.StatusOK, w.Code, path)
+		require.NotContains(t, w.Body.String(), "<script>alert", path)
+	}
 }
 
 func TestLongListsOfTasksHavePages(t *testing.T) {

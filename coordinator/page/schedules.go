@@ -1,7 +1,9 @@
 package page
 
 import (
+	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -38,4 +40,21 @@ func readSchedules(v *visit) (any, error) {
 		page.Schedules = append(page.Schedules, scheduleRow{s})
 	}
 	return page, err
+}
+
+// runSchedule creates a task of a schedule now, as if a person had created it: the due times stay, and so does the task of
+// the last one.
+func runSchedule(v *visit, of string) error {
+	var s types.TaskSchedule
+	if err := v.get(v.Context(), path("schedules", of), nil, &s); err != nil {
+		return err
+	}
+	t := s.Task
+	n := types.NewTask{Action: t.Action, Subject: t.Subject, Data: t.Data, Priority: t.Priority}
+	if t.Timeout > 0 {
+		n.Timeout = &t.Timeout
+	}
+	n.MaxAttempts, n.Backoff, n.Group, n.Limits, n.OnLimit = t.MaxAttempts, t.Backoff, t.Group, t.Limits, t.OnLimit
+	n.Tags = append(slices.Clone(t.Tags), "schedule:"+s.Name)
+	return v.do(v.Context(), http.MethodPost, path("tasks"), n, nil)
 }

@@ -8,6 +8,8 @@ var views = []view{
 	{"/bulk", "bulk", "Tasks", readBulk, true},
 	{"/workers", "workers", "Workers", readWorkers, false},
 	{"/archive", "archive", "Archive", readArchive, false},
+	{"/archive/episodes/{episode}", "episode", "Archive", readEpisode, false},
+	{"/archive/clips/{clip}", "clip", "Archive", readClip, false},
 	{"/visits", "visits", "Visits", readVisits, false},
 	{"/visits/{origin}", "origin", "Visits", readOrigin, false},
 	{"/schedules", "schedules", "Schedules", readSchedules, false},

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"time"
 
+	"leasehold/models"
 	"leasehold/shared/api/types"
 )
 
@@ -21,10 +22,11 @@ type visitsPage struct {
 	NowTotal int
 	Next     []types.NextVisit
 	Warnings []string // of the capacity
+	Trouble  []attentionRow
 }
 
 func readVisits(v *visit) (any, error) {
-	page := visitsPage{}
+	page := visitsPage{Trouble: v.attentionTo(models.CauseHostRests, models.CauseDisabled)}
 	var waiting types.Page[types.Visit]
 	if err := v.get(v.Context(), path("visits"), url.Values{"limit": {strconv.Itoa(maxTaken)}}, &waiting); err != nil {
 		return nil, err

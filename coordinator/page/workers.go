@@ -18,6 +18,7 @@ const (
 	maxWorkers  = 200 // that the page of workers shows
 	maxSlots    = 12  // that are drawn one by one
 	maxHeld     = 8   // tasks of a worker that are shown
+	maxLost     = 30  // lost sessions that are shown
 )
 
 // fleet is the processes that work.
@@ -125,7 +126,9 @@ func (f *fleet) add(w workerRow) {
 // workersPage is the fleet, and what its tasks have cost.
 type workersPage struct {
 	fleet
-	Costs []models.Cost
+	Lost     []models.LostSession // of the last hour, the latest first
+	MoreLost int                  // that are not shown
+	Costs    []models.Cost
 }
 
 // readWorkers reads the page of workers.
@@ -137,5 +140,11 @@ func readWorkers(v *visit) (any, error) {
 	f.cut(maxWorkers)
 	var costs types.Page[models.Cost]
 	err = v.get(v.Context(), path("costs"), url.Values{"limit": {strconv.Itoa(maxWorkers)}}, &costs)
-	return workersPage{f, costs.Items}, err
+	page := workersPage{fleet: f, Costs: costs.Items}
+	if v.page.Lost != nil {
+		lost := v.page.Lost()
+		page.Lost = lost[:min(len(lost), maxLost)]
+		page.MoreLost = len(lost) - len(page.Lost)
+	}
+	return page, err
 }

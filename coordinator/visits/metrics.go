@@ -27,17 +27,17 @@ type Metrics struct {
 	Shares, Picked, Refilled map[string]int64
 
 	// Since the start: seconds from when an origin was first seen to its first
-	// outcome; seconds and bytes of visits. Quantiles are at most 5 % off.
-	FirstVisit, Took, Size Summary
+	// outcome; seconds and bytes of visits.
+	FirstVisit, Took, Size Distribution
 
 	// Of the sample, which is all origins while they are at most 4,096. Behind and
 	// Lag are seconds, of origins with a date after their last success: from that
 	// success to the date, and from the date until now. Fresh is the mean chance
-	// that nothing of an enabled origin is unseen; 1 if there is none.
-	Behind, Lag Summary
+	// that nothing of an enabled origin is unseen; NaN if there is none.
+	Behind, Lag Distribution
 	Fresh       float64
 
-	OldestNew int64 // seconds since the oldest enabled origin without an outcome was seen first; 0: none
+	OldestNew *int64 // seconds since the oldest enabled origin without an outcome was seen first; nil: there is none
 }
 
 // Metrics returns the metrics. The maps are copies. It reads in a write transaction, because only that may read
@@ -49,7 +49,7 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 			Facts: k.facts, Groups: maps.Clone(k.groups), Disabled: maps.Clone(k.disabled), Position: maps.Clone(k.position),
 			Pools: map[string]int{}, Drift: map[models.OriginKind]int64{}, Active: map[int32]int{},
 			Shares: maps.Clone(k.tally.shares), Picked: maps.Clone(k.tally.picked), Refilled: maps.Clone(k.tally.refilled),
-			FirstVisit: k.tally.first.summary(), Took: k.tally.took.summary(), Size: k.tally.size.summary(),
+			FirstVisit: k.tally.first.clone(), Took: k.tally.took.clone(), Size: k.tally.size.clone(),
 		}
 		for p, n := range k.pools {
 			m.Pools[poolName(p)] += n
@@ -67,12 +67,13 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 			m.Active[lister] = d.active
 		}
 		s.addClocked(&m, now.Unix())
-		oldest := now.Unix()
-		if _, err := s.db.One(oldestNew, nil, sqlfile.Into(&oldest)); err != nil {
-			return err
+		var oldest int64
+		found, err := s.db.One(oldestNew, nil, sqlfile.Into(&oldest))
+		if found {
+			age := max(now.Unix()-oldest, 0)
+			m.OldestNew = &age
 		}
-		m.OldestNew = max(now.Unix()-oldest, 0)
-		return nil
+		return err
 	})
 	return m, err
 }
@@ -94,23 +95,23 @@ const oldestNew = `SELECT first_seen FROM schedule WHERE last_visit IS NULL AND 
 func (s *Store) addClocked(m *Metrics, now int64) {
 	p := &s.cache.sample
 	signalled := func(x policy.State) bool { return policy.Group(x) == policy.PoolB2 }
-	m.Behind = p.summarize(func(x policy.State) (float64, bool) { return float64(x.LastUpdate - x.LastSuccess), signalled(x) })
-	m.Lag = p.summarize(func(x policy.State) (float64, bool) { return float64(max(now-x.LastUpdate, 0)), signalled(x) })
-	fresh := p.summarize(func(x policy.State) (float64, bool) {
+	m.Behind = p.distribution(ageBounds, func(x policy.State) (float64, bool) { return float64(x.LastUpdate - x.LastSuccess), signalled(x) })
+	m.Lag = p.distribution(ageBounds, func(x policy.State) (float64, bool) { return float64(max(now-x.LastUpdate, 0)), signalled(x) })
+	fresh := p.distribution(nil, func(x policy.State) (float64, bool) {
 		return policy.Value{Rules: s.policy.Rules(x.Type)}.Fresh(x, s.quality(x.DatedBy()), now), x.Enabled()
 	})
-	m.Fresh = 1
-	if fresh.Count > 0 {
-		m.Fresh = fresh.Sum / float64(fresh.Count)
-	}
+	m.Fresh = fresh.Sum / float64(fresh.Count)
 }
 
 // tally holds counts since the start; it is not stored.
 type tally struct {
 	shares, picked, refilled map[string]int64
-	first, took, size        sketch
+	first, took, size        Distribution
 }
 
 func newTally() *tally {
-	return &tally{shares: map[string]int64{}, picked: map[string]int64{}, refilled: map[string]int64{}}
+	return &tally{
+		shares: map[string]int64{}, picked: map[string]int64{}, refilled: map[string]int64{},
+		first: newDistribution(ageBounds), took: newDistribution(tookBounds), size: newDistribution(sizeBounds),
+	}
 }

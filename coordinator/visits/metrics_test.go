@@ -2,8 +2,10 @@ package visits_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -20,6 +22,9 @@ func metrics(t testing.TB, s *opened, at time.Time) visits.Metrics {
 	require.NoError(t, err)
 	return m
 }
+
+// upTo returns how many numbers are at most a bound of the distribution.
+func upTo(d visits.Distribution, bound float64) uint64 { return d.UpTo[slices.Index(d.Bounds, bound)] }
 
 // remove removes an origin, which need not be in the catalog.
 func remove(t testing.TB, s *opened, id string) {
@@ -90,14 +95,14 @@ func TestMetricsThatAreKeptAreThoseThatAreCounted(t *testing.T) {
 func TestMetricsOfTimesAndSizes(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(r *policy.Rules) { r.Cooldown = 0 })
-	require.Equal(t, 1.0, metrics(t, s, noon).Fresh)
+	require.True(t, math.IsNaN(metrics(t, s, noon).Fresh), "there is no origin")
 	list(t, s, noon, visits.Listing{Origins: []visits.Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}})
 	require.NoError(t, s.Disable(t.Context(), noon, "lister"))
-	require.Zero(t, metrics(t, s, noon.Add(time.Hour)).OldestNew, "a disabled origin waits for nothing")
+	require.Nil(t, metrics(t, s, noon.Add(time.Hour)).OldestNew, "a disabled origin waits for nothing")
 	list(t, s, noon, visits.Listing{Lister: "lister", Origins: folders(100)})
 	at := noon.Add(time.Hour)
 	m := metrics(t, s, at)
-	require.EqualValues(t, 3600, m.OldestNew)
+	require.EqualValues(t, 3600, *m.OldestNew)
 	require.Equal(t, map[policy.Reason]int{policy.ByOperator: 1}, m.Disabled)
 	require.Less(t, m.Fresh, 0.01, "nothing was seen yet")
 	for i, v := range claim(t, s, at, 100) {
@@ -106,14 +111,13 @@ func TestMetricsOfTimesAndSizes(t *testing.T) {
 		record(t, s, at, o)
 	}
 	m = metrics(t, s, at)
-	require.Zero(t, m.OldestNew)
+	require.Nil(t, m.OldestNew)
 	require.EqualValues(t, 100, m.Took.Count)
 	require.EqualValues(t, 5050, m.Took.Sum)
-	for i, want := range []float64{50, 90, 99} {
-		require.InEpsilon(t, want, m.Took.At[i], 0.05)
-		require.InEpsilon(t, 1000*want, m.Size.At[i], 0.05)
-		require.InEpsilon(t, 3600, m.FirstVisit.At[i], 0.05)
-	}
+	require.EqualValues(t, 60, upTo(m.Took, 60))
+	require.EqualValues(t, 10, upTo(m.Size, 1e4))
+	require.EqualValues(t, 0, upTo(m.FirstVisit, 1800))
+	require.EqualValues(t, 100, upTo(m.FirstVisit, 3600))
 	require.Greater(t, m.Fresh, 0.99, "all was seen just now")
 	require.Less(t, metrics(t, s, at.Add(30*24*time.Hour)).Fresh, 0.8, "and grows old")
 
@@ -125,8 +129,8 @@ func TestMetricsOfTimesAndSizes(t *testing.T) {
 	at = at.Add(100 * time.Minute)
 	list(t, s, at, visits.Listing{Lister: "lister", Origins: dated})
 	m = metrics(t, s, at)
-	require.Equal(t, [3]float64{50 * 60, 90 * 60, 99 * 60}, m.Behind.At)
-	require.Equal(t, [3]float64{49 * 60, 89 * 60, 98 * 60}, m.Lag.At)
+	require.EqualValues(t, []uint64{5, 30, 60}, []uint64{upTo(m.Behind, 300), upTo(m.Behind, 1800), upTo(m.Behind, 3600)})
+	require.EqualValues(t, []uint64{6, 31, 61}, []uint64{upTo(m.Lag, 300), upTo(m.Lag, 1800), upTo(m.Lag, 3600)})
 	require.Equal(t, 100, m.Active[1])
 	list(t, s, at.Add(time.Minute), visits.Listing{Lister: "lister", Origins: dated})
 	require.Equal(t, 1, metrics(t, s, at).Active[1], "one date is not older than the listing before")

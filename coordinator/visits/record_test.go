@@ -201,12 +201,12 @@ func TestEachOutcomeIsCountedByItsEffect(t *testing.T) {
 			s.countOutcome(seen, models.Outcome{Status: models.Lost, At: now, Took: 3, Size: 70}, policy.Effect{Ignored: Lost})
 			c.want.Lost++
 			require.Equal(t, c.want, s.cache.facts, name)
-			took, size, first := s.cache.tally.took.summary(), s.cache.tally.size.summary(), s.cache.tally.first.summary()
+			took, size, first := s.cache.tally.took, s.cache.tally.size, s.cache.tally.first
 			counted := int64(1)
 			if c.effect.Ignored != "" {
 				counted = 0
 			}
-			require.Equal(t, []int64{counted, counted, 3 * counted, 70 * counted}, []int64{took.Count, size.Count, int64(took.Sum), int64(size.Sum)}, name)
+			require.Equal(t, []int64{counted, counted, 3 * counted, 70 * counted}, []int64{int64(took.Count), int64(size.Count), int64(took.Sum), int64(size.Sum)}, name)
 			require.Equal(t, c.effect.First, first.Count == 1 && first.Sum == 500, name)
 			require.Equal(t, c.effect.First, first.Count > 0, name)
 			return nil
@@ -215,8 +215,9 @@ func TestEachOutcomeIsCountedByItsEffect(t *testing.T) {
 	require.NoError(t, s.write(t.Context(), "test", func() error {
 		*s.cache.tally = *newTally()
 		s.countOutcome(seen, models.Outcome{At: now.Add(-time.Hour), Took: -5, Size: -5}, policy.Effect{First: true})
-		for _, x := range []sketch{s.cache.tally.took, s.cache.tally.size, s.cache.tally.first} {
-			require.Equal(t, Summary{Count: 1}, x.summary(), "numbers below zero count as 0")
+		for _, x := range []Distribution{s.cache.tally.took, s.cache.tally.size, s.cache.tally.first} {
+			require.EqualValues(t, 1, x.Count)
+			require.Zero(t, x.Sum, "numbers below zero count as 0")
 		}
 		return nil
 	}))

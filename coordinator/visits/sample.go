@@ -4,7 +4,6 @@ import (
 	"hash/maphash"
 	"maps"
 	"math"
-	"slices"
 
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -41,25 +40,14 @@ func (p *sample) put(id string, s policy.State) {
 	}
 }
 
-// summarize returns the distribution of a number that origins of the sample have; number returns
-// false to leave one out. Sum and Count are of the sample. Without numbers all are 0. Levels are
-// above 0, so each quantile is one of the numbers.
-func (p *sample) summarize(number func(policy.State) (float64, bool)) Summary {
-	var all []float64
-	s := Summary{}
+// distribution returns how a number is distributed that origins of the sample have; number returns false to leave
+// one out.
+func (p *sample) distribution(bounds []float64, number func(policy.State) (float64, bool)) Distribution {
+	d := newDistribution(bounds)
 	for _, state := range p.states {
 		if x, ok := number(state); ok {
-			all = append(all, x)
-			s.Sum += x
+			d.add(x)
 		}
 	}
-	s.Count = int64(len(all))
-	if s.Count == 0 {
-		return s
-	}
-	slices.Sort(all)
-	for i, level := range Levels {
-		s.At[i] = all[int(math.Ceil(level*float64(len(all))))-1]
-	}
-	return s
+	return d
 }

@@ -83,7 +83,8 @@ var rules = []importRule{
 // may import them all.
 var restricted = []struct{ path, only, reason string }{
 	{"github.com/spf13/viper", "shared/config", "viper is used in one place"},
-	{"github.com/prometheus/client_golang", "coordinator/api", "packages count in plain numbers, which one place exports as metrics"},
+	{"github.com/prometheus/client_golang", "coordinator/api, shared/process/exposition", "packages count in plain numbers, which one place exports as metrics"},
+	{"charm.land", "cmd/top", "one package draws a screen"},
 	{"github.com/spf13/cobra", "cmd", "only cmd depends on the command line"},
 	{"modernc.org/sqlite", "shared/catalog/sqlfile", "one package opens database files"},
 	{module + "/shared/catalog/sqlfile", "shared/catalog/sqlite, coordinator/visits, coordinator/database, coordinator/admission, coordinator/history", "a worker does not link the database"},

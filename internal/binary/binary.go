@@ -1,4 +1,5 @@
-// Package binary builds leasehold for tests that run it, and finds free addresses for it.
+// Package binary builds leasehold for tests that run it, starts and signals its processes, and finds free addresses for
+// them.
 package binary
 
 import (

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/retry"
 	"leasehold/shared/protocol/status"
@@ -93,7 +94,7 @@ func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serv
 // mustDial is dial for tests in which the coordinator runs.
 func (h *fixture) mustDial(name string, ttl time.Duration) *session {
 	h.t.Helper()
-	ctx, cancel := context.WithTimeout(h.t.Context(), waitLimit)
+	ctx, cancel := context.WithTimeout(h.t.Context(), binary.WaitLimit)
 	defer cancel()
 	c, err := h.dial(ctx, name, ttl, nil)
 	require.NoError(h.t, err)
@@ -116,9 +117,9 @@ func (c *session) abandon() {
 	_ = c.Close(context.Background())
 }
 
-// within returns a context for a call that must end within waitLimit.
+// within returns a context for a call that must end within binary.WaitLimit.
 func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), binary.WaitLimit)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -57,20 +57,20 @@ func TestWhatClientsWereToldStaysTrueWhateverMomentTheCoordinatorDiesAt(t *testi
 	killPoints := killPointsOf(t, r)
 	after(300 * time.Millisecond)
 	for _, n := range r.Perm(len(killPoints)) {
-		h.kill()
+		h.Kill()
 		crashAt(t, h, killPoints[n], hitToKill(r, killPoints[n]))
 	}
 	crashes := len(killPoints)
 	for end := time.Now().Add(*timeFlag); time.Now().Before(end) && !t.Failed(); crashes++ {
-		h.kill()
+		h.Kill()
 		if r.IntN(2) == 0 {
 			h.start(fmt.Sprintf("%s:%d", killPoints[r.IntN(len(killPoints))], 1+r.IntN(200)))
 		} else {
 			h.mustStart()
 		}
-		h.waitEnd(time.Duration(r.IntN(400)) * time.Millisecond)
+		h.WaitEnd(time.Duration(r.IntN(400)) * time.Millisecond)
 	}
-	h.kill()
+	h.Kill()
 	h.mustStart()
 	t.Logf("%d crashes", crashes)
 	x.stopTraffic()
@@ -122,11 +122,11 @@ func crashAt(t *testing.T, h *fixture, killPoint string, hit int) {
 	const starts = 20
 	for n := range starts { // each start waits longer, because the machine may be slow
 		h.start(fmt.Sprintf("%s:%d", killPoint, hit))
-		if h.waitEnd(time.Duration(n+1) * 500 * time.Millisecond) {
-			require.Truef(t, h.killed(), "at %s: %v\n%s", killPoint, h.err, h.output())
+		if h.WaitEnd(time.Duration(n+1) * 500 * time.Millisecond) {
+			require.Truef(t, h.Killed(), "at %s: %v\n%s", killPoint, h.Err(), h.Output())
 			return
 		}
-		h.kill()
+		h.Kill()
 		hit = 1
 	}
 	require.FailNowf(t, "the failpoint is not reached", "%s, in %d starts", killPoint, starts)

@@ -20,6 +20,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/task"
@@ -41,12 +42,12 @@ func (h *fixture) journalLog() string {
 // inject attaches strace to the running coordinator and injects what into system calls on
 // the log of the journal. It returns when strace is attached. Strace ends with the
 // coordinator; its output lists the calls.
-func (h *fixture) inject(calls, what string) *process {
+func (h *fixture) inject(calls, what string) *binary.Process {
 	h.t.Helper()
-	s := launch(h.t, nil, "strace", "-f", "-p", fmt.Sprint(h.cmd.Process.Pid), "-P", h.journalLog(),
+	s := binary.Start(h.t, nil, "strace", "-f", "-p", fmt.Sprint(h.Pid()), "-P", h.journalLog(),
 		"-e", "trace="+calls, "-e", "inject="+calls+":"+what)
-	eventually(h.t, "strace is attached", func() bool { return strings.Contains(s.output(), "attached") || s.ended() })
-	require.False(h.t, s.ended(), s.output())
+	binary.Eventually(h.t, "strace is attached", func() bool { return strings.Contains(s.Output(), "attached") || s.Ended() })
+	require.False(h.t, s.Ended(), s.Output())
 	return s
 }
 
@@ -59,8 +60,8 @@ func TestFault13AfterASyncThatFailedTheCoordinatorEndsAndNothingAcknowledgedIsLo
 	require.NoError(t, <-putNote(c, 50))
 	h.inject("fsync,fdatasync", "error=EIO:when=1")
 	answered := putNote(c, 51)
-	require.NotZero(t, h.code())
-	require.Contains(t, h.output(), "input/output error")
+	require.NotZero(t, h.Code())
+	require.Contains(t, h.Output(), "input/output error")
 	require.False(t, acknowledged(answered), "what is not known to be on the disk is not acknowledged")
 	h.mustStart()
 	require.Contains(t, []int{51, 52}, h.notes(), "it may be there all the same, or be repeated")
@@ -101,10 +102,8 @@ func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
 	}
 	running.Wait()
 	require.Zero(t, failed.Load())
-	s.kill()
-	said, err := os.ReadFile(s.outputFile)
-	require.NoError(t, err)
-	syncs := strings.Count(string(said), "(DELAYED)")
+	s.Kill()
+	syncs := strings.Count(s.Text(), "(DELAYED)")
 	t.Logf("%d puts, %d syncs of 50 ms", clients*each, syncs)
 	require.Positive(t, syncs)
 	require.Greater(t, clients*each, 2*syncs, "one sync serves several")
@@ -121,7 +120,7 @@ func TestFault15AWriteThatIsInterruptedIsTriedAgain(t *testing.T) {
 	for n := range int64(50) {
 		require.NoError(t, <-putNote(c, n+100))
 	}
-	h.kill()
+	h.Kill()
 	h.mustStart()
 	require.Equal(t, 60, h.notes())
 }
@@ -135,7 +134,7 @@ func TestFault15AWriteThatIsCutShortEndsTheCoordinatorAndLeavesNoHole(t *testing
 	info, err := os.Stat(h.journalLog())
 	require.NoError(t, err)
 	limit := info.Size() + 5000
-	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(h.cmd.Process.Pid), fmt.Sprint("--fsize=", limit, ":")).CombinedOutput()
+	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(h.Pid()), fmt.Sprint("--fsize=", limit, ":")).CombinedOutput()
 	require.NoError(t, err, string(out))
 	c := h.mustDial("client", longTTL)
 	there := 10
@@ -150,13 +149,13 @@ func TestFault15AWriteThatIsCutShortEndsTheCoordinatorAndLeavesNoHole(t *testing
 			}
 			require.ErrorIs(t, err, fault.ErrClosed)
 			answered <- err
-		case <-h.done:
+		case <-h.Done():
 		}
 		last = answered
 	}
-	require.NotZero(t, h.code())
-	require.Contains(t, h.output(), "file too large")
-	require.NotContains(t, h.output(), "goroutine ", "an error, and no crash")
+	require.NotZero(t, h.Code())
+	require.Contains(t, h.Output(), "file too large")
+	require.NotContains(t, h.Output(), "goroutine ", "an error, and no crash")
 	h.mustStart()
 	if <-last == nil { // the client repeated it at this coordinator
 		there++
@@ -198,7 +197,7 @@ func TestFault12AFullDiskRefusesPutsAndLetsTheRestGoOnUntilThereIsRoom(t *testin
 	fillUp(t, filler)
 	c := h.mustDial("client", longTTL)
 	acknowledged := 100
-	eventually(t, "puts are refused", func() bool {
+	binary.Eventually(t, "puts are refused", func() bool {
 		err := c.Space(notes).PutP(within(t), tuple.New("note", int64(1)), 0)
 		if err == nil {
 			acknowledged++
@@ -217,9 +216,9 @@ func TestFault12AFullDiskRefusesPutsAndLetsTheRestGoOnUntilThereIsRoom(t *testin
 	require.ErrorIs(t, c.Space(notes).PutP(within(t), tuple.New("note", int64(1)), 0), fault.ErrOverloaded)
 
 	require.NoError(t, os.Remove(filler))
-	eventually(t, "it recovers", func() bool { return c.Space(notes).PutP(within(t), tuple.New("note", int64(1)), 0) == nil })
-	eventually(t, "it is ready", h.ready)
-	h.kill()
+	binary.Eventually(t, "it recovers", func() bool { return c.Space(notes).PutP(within(t), tuple.New("note", int64(1)), 0) == nil })
+	binary.Eventually(t, "it is ready", h.ready)
+	h.Kill()
 	h.mustStart()
 	require.Equal(t, acknowledged-50+1, h.notes())
 	n, err := h.mustDial("check", longTTL).Space(lease.Space).Count(within(t), lease.Any())
@@ -260,12 +259,12 @@ func TestFault12AWriteThatFindsNoRoomIsNoTornRecord(t *testing.T) {
 				require.ErrorIs(t, err, fault.ErrClosed)
 				unknown++
 			}
-		case <-h.done:
+		case <-h.Done():
 			unknown++
 		}
 	}
 	c.abandon()
-	h.kill()
+	h.Kill()
 	h.mustStart()
 	n := h.notes()
 	require.GreaterOrEqual(t, n, there)
@@ -273,12 +272,12 @@ func TestFault12AWriteThatFindsNoRoomIsNoTornRecord(t *testing.T) {
 }
 
 // runUnprivileged runs the coordinator of the fixture as a user without rights.
-func (h *fixture) runUnprivileged(args ...string) *process {
+func (h *fixture) runUnprivileged(args ...string) *binary.Process {
 	h.t.Helper()
 	for _, dir := range []string{filepath.Dir(program), filepath.Dir(filepath.Dir(h.dir)), filepath.Dir(h.dir)} {
 		require.NoError(h.t, os.Chmod(dir, 0o755))
 	}
-	return launch(h.t, append([]string{"HOME=/"}, h.env...), "setpriv", append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", program, "coordinator",
+	return binary.Start(h.t, append([]string{"HOME=/"}, h.env...), "setpriv", append([]string{"--reuid=65534", "--regid=65534", "--clear-groups", program, "coordinator",
 		"--listen", h.gate, "--http", h.http}, args...)...)
 }
 
@@ -287,21 +286,21 @@ func TestFault15AFolderThatCannotBeUsedIsSaidAndHasItsExitCode(t *testing.T) {
 	wrong := newFixture(t)
 	require.NoError(t, os.Mkdir(wrong.dir, 0o700))
 	p := wrong.runUnprivileged()
-	require.Equal(t, fault.Of(fault.ErrPermission).ExitCode, p.code(), p.output())
-	require.Contains(t, p.output(), wrong.dir)
-	require.Contains(t, p.output(), "permission denied")
+	require.Equal(t, fault.Of(fault.ErrPermission).ExitCode, p.Code(), p.Output())
+	require.Contains(t, p.Output(), wrong.dir)
+	require.Contains(t, p.Output(), "permission denied")
 
 	locked := newFixture(t)
 	require.NoError(t, os.Mkdir(locked.dir, 0o555))
 	require.NoError(t, os.Chown(locked.dir, 65534, 65534))
 	p = locked.runUnprivileged()
-	require.Equal(t, fault.Of(fault.ErrPermission).ExitCode, p.code(), p.output())
+	require.Equal(t, fault.Of(fault.ErrPermission).ExitCode, p.Code(), p.Output())
 
 	missing := newFixture(t)
 	require.NoError(t, os.WriteFile(missing.dir, nil, 0o600))
 	missing.begin("")
-	require.Equal(t, fault.Of(fault.ErrFolder).ExitCode, missing.code(), missing.output())
-	require.Contains(t, missing.output(), missing.dir)
+	require.Equal(t, fault.Of(fault.ErrFolder).ExitCode, missing.Code(), missing.Output())
+	require.Contains(t, missing.Output(), missing.dir)
 }
 
 func TestFault15AFolderThatIsRemovedUnderARunningCoordinatorEndsIt(t *testing.T) {
@@ -310,13 +309,13 @@ func TestFault15AFolderThatIsRemovedUnderARunningCoordinatorEndsIt(t *testing.T)
 	h.mustStart()
 	h.fill(1)
 	c := h.mustDial("client", longTTL)
-	eventually(t, "the folder is gone", func() bool { return os.RemoveAll(h.dir) == nil }) // the coordinator may be writing into it
-	eventually(t, "it ends", func() bool {
+	binary.Eventually(t, "the folder is gone", func() bool { return os.RemoveAll(h.dir) == nil }) // the coordinator may be writing into it
+	binary.Eventually(t, "it ends", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 		defer cancel()
 		_ = c.Space(notes).Put(ctx, tuple.New("note", int64(2)), 0) // makes the coordinator notice
-		return h.ended()
+		return h.Ended()
 	})
-	require.Equal(t, fault.Of(fault.ErrFolder).ExitCode, h.code(), h.output())
-	require.Contains(t, h.output(), h.dir+"/journal was removed")
+	require.Equal(t, fault.Of(fault.ErrFolder).ExitCode, h.Code(), h.Output())
+	require.Contains(t, h.Output(), h.dir+"/journal was removed")
 }

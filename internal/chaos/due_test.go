@@ -39,15 +39,15 @@ func TestSchedulesAndDelayedTasksHaveOneEffectThoughTheCoordinatorIsKilledWhenTh
 	c.abandon()
 
 	for _, killPoint := range []string{"expiry.before/task.return", "expiry.after/task.return", "commit.before", "commit.after", "sync.before/log", "sync.after/log"} {
-		h.kill()
+		h.Kill()
 		crashAt(t, h, killPoint, 1+r.IntN(3))
 	}
 	for range 4 {
-		h.kill()
+		h.Kill()
 		h.mustStart()
 		after(time.Duration(r.IntN(1200)) * time.Millisecond)
 	}
-	h.kill()
+	h.Kill()
 	h.mustStart()
 	c = h.mustDial("worker", longTTL)
 	_, err = schedule.Client{Repo: c}.Get(within(t), "often")

@@ -29,7 +29,7 @@ type fixture struct {
 	env        []string
 	trace      string   // file
 	wrapper    []string // a program that runs the coordinator, such as strace
-	*process
+	*binary.Process
 }
 
 // newFixture makes an empty data folder, whose trace must conform to all models at the end of the test. The
@@ -102,12 +102,12 @@ func (h *fixture) start(failpoint string) {
 func (h *fixture) begin(failpoint string) {
 	h.t.Helper()
 	command := append(append([]string{}, h.wrapper...), program, "coordinator", "--listen", h.gate, "--http", h.http)
-	h.process = launch(h.t, append([]string{"FAILPOINT=" + failpoint}, h.env...), command[0], command[1:]...)
+	h.Process = binary.Start(h.t, append([]string{"FAILPOINT=" + failpoint}, h.env...), command[0], command[1:]...)
 }
 
 func (h *fixture) awaitOpen() {
 	h.t.Helper()
-	eventually(h.t, "the coordinator is open", func() bool { return h.ended() || h.open() })
+	binary.Eventually(h.t, "the coordinator is open", func() bool { return h.Ended() || h.open() })
 }
 
 func (h *fixture) open() bool {
@@ -120,8 +120,8 @@ func (h *fixture) open() bool {
 func (h *fixture) mustStart() {
 	h.t.Helper()
 	h.start("")
-	if h.ended() {
-		require.FailNow(h.t, "the coordinator does not start", h.output())
+	if h.Ended() {
+		require.FailNow(h.t, "the coordinator does not start", h.Output())
 	}
 }
 
@@ -136,11 +136,9 @@ func (h *fixture) api() *client.Client {
 // run runs a command of the binary to its end, and returns its output and exit code.
 func (h *fixture) run(args ...string) (string, int) {
 	h.t.Helper()
-	p := launch(h.t, h.env, program, args...)
-	code := p.code()
-	data, err := os.ReadFile(p.outputFile)
-	require.NoError(h.t, err)
-	return strings.TrimSpace(string(data)), code
+	p := binary.Start(h.t, h.env, program, args...)
+	code := p.Code()
+	return strings.TrimSpace(p.Text()), code
 }
 
 // fastDetection are settings under which lost sessions and their tuples are detected

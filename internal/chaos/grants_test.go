@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
 	"leasehold/shared/space"
@@ -139,7 +140,7 @@ func (g *grants) revoke() {
 func (g *grants) check(t *testing.T, c *session, others, othersAtMost int) {
 	t.Helper()
 	require.Empty(t, g.wrong)
-	eventually(t, "all leases end", func() bool {
+	binary.Eventually(t, "all leases end", func() bool {
 		n, err := c.Space(lease.Space).Count(within(t), lease.Any())
 		require.NoError(t, err)
 		return n == 0

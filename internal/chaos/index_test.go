@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"leasehold/internal/binary"
 )
 
 // largeRepository makes a repository whose files are more than one batch.
@@ -42,25 +44,25 @@ func TestAnIndexWhoseManagersAndWorkersAreKilledIsCompleteAndConforms(t *testing
 	killedAt := func(m *member, point string) {
 		t.Helper()
 		m.start(point)
-		require.True(t, m.waitEnd(waitLimit) && m.killed(), "%s: %s", point, m.output())
+		require.True(t, m.WaitEnd(binary.WaitLimit) && m.Killed(), "%s: %s", point, m.Output())
 	}
 	said, code := h.run("origin", "add", largeRepository(t))
 	require.Zero(t, code, said)
 	worker.start("")
 	killedAt(manager, "index.issued:1")
 	manager.start("")
-	worker.kill()
+	worker.Kill()
 	killedAt(worker, "indexing.analysed:1")
 	killedAt(worker, "indexing.put:1")
-	manager.kill()
+	manager.Kill()
 	worker.start("")
 	killedAt(manager, "index.ingest:1")
 	manager.start("")
-	eventually(t, "all files are found", func() bool {
+	binary.Eventually(t, "all files are found", func() bool {
 		said, code := h.run("search", "--json", "/^needle[0-3]$/")
 		return code == 0 && strings.Count(said, `"line":1`) == 4
 	})
-	eventually(t, "nothing is left", func() bool {
+	binary.Eventually(t, "nothing is left", func() bool {
 		for _, space := range []string{"task", "result", "visit"} {
 			if said, code := h.run("space", "count", space, "--held"); code != 0 || said != "0" {
 				return false
@@ -68,9 +70,9 @@ func TestAnIndexWhoseManagersAndWorkersAreKilledIsCompleteAndConforms(t *testing
 		}
 		return true
 	})
-	manager.kill()
-	worker.kill()
-	h.kill()
+	manager.Kill()
+	worker.Kill()
+	h.Kill()
 	said, code = h.run("tup4fun", "conform", h.trace)
 	require.Zero(t, code, said)
 }

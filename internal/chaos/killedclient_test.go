@@ -3,7 +3,6 @@
 package chaos
 
 import (
-	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
 )
@@ -72,21 +72,14 @@ func TestFault30AClientKilledWhileItsGetIsServedLosesNothing(t *testing.T) {
 	self, err := os.Executable()
 	require.NoError(t, err)
 	for n := range int64(3) {
-		killed := launch(t, []string{killedClientOf + "=" + h.gate}, self)
-		eventually(t, "the get waits", func() bool { return printedLine(t, killed) })
+		killed := binary.Start(t, []string{killedClientOf + "=" + h.gate}, self)
+		binary.Eventually(t, "the get waits", func() bool { return killed.Printed("\n") })
 		require.NoError(t, <-putNote(c, n+1))
-		require.True(t, killed.waitEnd(waitLimit), "it was not served")
-		require.True(t, killed.killed(), killed.output())
+		require.True(t, killed.WaitEnd(binary.WaitLimit), "it was not served")
+		require.True(t, killed.Killed(), killed.Output())
 		u, err := c.Space(notes).Get(within(t), anyNote)
 		require.NoError(t, err)
 		require.Equal(t, n+1, u.Int64(1), "the tuple is back when the session is lost")
 	}
 	require.Zero(t, h.notes())
-}
-
-func printedLine(t *testing.T, p *process) bool {
-	f, err := os.Open(p.outputFile)
-	require.NoError(t, err)
-	defer f.Close()
-	return bufio.NewScanner(f).Scan()
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/models"
 	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/task"
@@ -38,11 +39,11 @@ func putNote(c *session, n int64) (answered chan error) {
 // killAt starts a coordinator, which is killed at killPoint, and calls bring to reach it.
 func (h *fixture) killAt(killPoint string, bring func()) {
 	h.t.Helper()
-	h.kill()
+	h.Kill()
 	h.start(killPoint)
 	bring()
-	require.True(h.t, h.waitEnd(waitLimit), "the failpoint is not reached")
-	require.True(h.t, h.killed(), h.output())
+	require.True(h.t, h.WaitEnd(binary.WaitLimit), "the failpoint is not reached")
+	require.True(h.t, h.Killed(), h.Output())
 }
 
 // killedDuringPut returns a fixture whose coordinator was killed at killPoint of a put.
@@ -221,7 +222,7 @@ func TestFault06AFlushOrACompactionThatIsInterruptedLosesNothing(t *testing.T) {
 		"append.before/index", "append.after/index", "sync.before/index", "sync.after/index",
 		"flush.after", "remove.before/log", "remove.after/log", "compaction.before", "compaction.after",
 	} {
-		h.kill()
+		h.Kill()
 		crashAt(t, h, killPoint, 1)
 	}
 	h.mustStart()
@@ -238,9 +239,9 @@ func TestFault07RecoveryThatIsInterruptedTwentyTimesIsTheSame(t *testing.T) {
 		killPoints = append(killPoints, fmt.Sprint("recovery.fact:", 1+n*5))
 	}
 	for _, killPoint := range killPoints {
-		h.kill()
+		h.Kill()
 		h.start(killPoint)
-		require.True(t, h.waitEnd(waitLimit) && h.killed(), "%s: %s", killPoint, h.output())
+		require.True(t, h.WaitEnd(binary.WaitLimit) && h.Killed(), "%s: %s", killPoint, h.Output())
 	}
 	h.mustStart()
 	require.Equal(t, 100, h.notes())
@@ -252,6 +253,6 @@ func TestFault16ASecondCoordinatorOnOneFolderRefusesAndNamesTheFirst(t *testing.
 	h.mustStart()
 	second := fixtureAt(t, h.dir)
 	second.begin("")
-	require.Equal(t, 1, second.code())
-	require.Contains(t, second.output(), fmt.Sprintf("is in use by process %d", h.cmd.Process.Pid))
+	require.Equal(t, 1, second.Code())
+	require.Contains(t, second.Output(), fmt.Sprintf("is in use by process %d", h.Pid()))
 }

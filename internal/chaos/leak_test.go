@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -16,7 +17,7 @@ import (
 // files counts the open files of the coordinator.
 func (h *fixture) files() int {
 	h.t.Helper()
-	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", h.cmd.Process.Pid))
+	open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", h.Pid()))
 	require.NoError(h.t, err)
 	return len(open)
 }
@@ -46,7 +47,7 @@ func TestFault60SessionsThatComeAndGoLeaveNoFileOpen(t *testing.T) {
 			c.abandon()
 		}
 	}
-	eventually(t, "the files are closed", func() bool { return h.files() <= before+store })
+	binary.Eventually(t, "the files are closed", func() bool { return h.files() <= before+store })
 	last := h.mustDial("last", longTTL)
 	require.NoError(t, last.Create(within(t), notes, space.Options{}), "it goes on")
 }

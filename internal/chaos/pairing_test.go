@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/visits"
+	"leasehold/internal/binary"
 	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/space"
@@ -58,21 +59,21 @@ func TestAFolderGetsItsInstanceIDWhereverItIsKilled(t *testing.T) {
 		unmarkedFolder(t, h.dir)
 		for _, kill := range append([]string{first}, kills...) {
 			h.start(kill + ":1")
-			require.True(t, h.waitEnd(waitLimit) && h.killed(), "%s: %s", kill, h.output())
+			require.True(t, h.WaitEnd(binary.WaitLimit) && h.Killed(), "%s: %s", kill, h.Output())
 		}
 		h.mustStart()
 		require.Equal(t, 1, h.notes(), first)
 		origins, code := h.run("origin", "list", "--json")
 		require.Zero(t, code, origins)
 		require.Contains(t, origins, `"o-1"`)
-		h.kill()
+		h.Kill()
 		stamp, err := os.ReadFile(filepath.Join(h.dir, "journal", "STAMP"))
 		require.NoError(t, err)
 		require.Regexp(t, " instance [0-9a-f]{32} counter [0-9]+ ", string(stamp))
 		require.NoError(t, os.RemoveAll(filepath.Join(h.dir, "journal")))
 		h.start("")
-		require.True(t, h.ended(), "it has a mark now")
-		require.Contains(t, h.output(), "the journal (journal) is missing")
+		require.True(t, h.Ended(), "it has a mark now")
+		require.Contains(t, h.Output(), "the journal (journal) is missing")
 	}
 }
 
@@ -117,22 +118,22 @@ func (x *exchange) round() {
 	text, code := x.run("origin", "add", t.TempDir(), "--kind", "media")
 	require.Zero(t, code, text)
 	if x.r.IntN(3) == 0 {
-		x.signal(15)
-		require.True(t, x.waitEnd(waitLimit))
+		x.Signal(15)
+		require.True(t, x.WaitEnd(binary.WaitLimit))
 	} else {
-		x.kill()
+		x.Kill()
 	}
 	require.NoError(t, os.CopyFS(x.folder(x.rounds), os.DirFS(x.dir)))
 	what, undo := x.mistake()
 	x.start("")
-	if what != "" && !x.ended() {
+	if what != "" && !x.Ended() {
 		require.FailNow(t, "it is accepted: "+what)
 	}
 	if what != "" {
 		x.refused++
-		require.Contains(t, x.output(), what)
-		require.Contains(t, x.output(), "--accept-missing")
-		require.Equal(t, 65, x.code())
+		require.Contains(t, x.Output(), what)
+		require.Contains(t, x.Output(), "--accept-missing")
+		require.Equal(t, 65, x.Code())
 		undo()
 		x.mustStart()
 	}

@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/api/client"
 	"leasehold/shared/protocol/lease"
 )
@@ -64,7 +65,7 @@ func undisturbed(t *testing.T) []finding {
 func (h *fixture) requireNothingLeft(items int) {
 	h.t.Helper()
 	for _, name := range []string{"task", "result", "dead"} {
-		eventually(h.t, "no tuple is left in "+name, func() bool { // a late report may still be pending
+		binary.Eventually(h.t, "no tuple is left in "+name, func() bool { // a late report may still be pending
 			said, code := h.run("space", "count", name, "--held")
 			require.Zero(h.t, code, said)
 			return said == "0"
@@ -88,9 +89,9 @@ func TestARunThatIsKilledTenTimesInARowFindsTheSame(t *testing.T) {
 	want := undisturbed(t)
 	h := newFixture(t)
 	for range 10 {
-		p := launch(t, h.env, program, "run", example, "--until-idle")
-		p.waitEnd(100*time.Millisecond + time.Duration(r.IntN(900))*time.Millisecond)
-		p.kill()
+		p := binary.Start(t, h.env, program, "run", example, "--until-idle")
+		p.WaitEnd(100*time.Millisecond + time.Duration(r.IntN(900))*time.Millisecond)
+		p.Kill()
 	}
 	said, code := h.run("run", example, "--until-idle")
 	require.Zero(t, code, said)
@@ -108,14 +109,14 @@ func TestFault12ARunWhoseDiskIsFullGoesOnOnceThereIsRoom(t *testing.T) {
 	// The task must not become a dead letter, however often a write fails. One worker, so
 	// that work is left when the disk is full.
 	h := fixtureAt(t, filepath.Join(disk, "data"), append([]string{"LEASEHOLD_MAX_ATTEMPTS=1000", "LEASEHOLD_WORKERS=1"}, fastDetection...)...)
-	p := launch(t, append(h.env, "FAILPOINT=research.report:1:stop"), program, "run", example, "--until-idle")
-	eventually(t, "work has begun", p.stopped)
+	p := binary.Start(t, append(h.env, "FAILPOINT=research.report:1:stop"), program, "run", example, "--until-idle")
+	binary.Eventually(t, "work has begun", p.Stopped)
 	filler := filepath.Join(disk, "filler")
 	fillUp(t, filler)
-	p.signal(syscall.SIGCONT)
-	eventually(t, "the warning is printed", func() bool { return p.printed("the disk is almost full") })
+	p.Signal(syscall.SIGCONT)
+	binary.Eventually(t, "the warning is printed", func() bool { return p.Printed("the disk is almost full") })
 	require.NoError(t, os.Remove(filler))
-	require.Zero(t, p.code(), p.output())
+	require.Zero(t, p.Code(), p.Output())
 	require.Equal(t, want, h.findings())
 }
 
@@ -131,12 +132,12 @@ type member struct {
 	mode string
 	dir  string
 	env  []string // additional settings
-	*process
+	*binary.Process
 }
 
 func (m *member) start(failpoint string) {
 	env := []string{"FAILPOINT=" + failpoint, "LEASEHOLD_SLOTS=1", "LEASEHOLD_DATA=" + m.dir, "host=" + m.h.gate}
-	m.process = launch(m.h.t, slices.Concat(env, fastDetection, m.env), program, m.mode)
+	m.Process = binary.Start(m.h.t, slices.Concat(env, fastDetection, m.env), program, m.mode)
 }
 
 // newMember returns a manager or a worker without starting it.
@@ -194,31 +195,31 @@ func (c *deployment) injectFault(r *rand.Rand, killPoints map[string][]string) {
 		return fmt.Sprintf("%s:%d", killPoints[mode][r.IntN(len(killPoints[mode]))], 1+r.IntN(10))
 	}
 	if n == len(c.members) {
-		c.kill()
+		c.Kill()
 		c.start(killPoint("coordinator"))
 		return
 	}
 	m := c.members[n]
 	if r.IntN(3) == 0 {
-		m.signal(syscall.SIGSTOP)
-		c.waitEnd(time.Duration(r.IntN(2000)) * time.Millisecond)
-		m.signal(syscall.SIGCONT)
+		m.Signal(syscall.SIGSTOP)
+		c.WaitEnd(time.Duration(r.IntN(2000)) * time.Millisecond)
+		m.Signal(syscall.SIGCONT)
 		return
 	}
-	m.kill()
+	m.Kill()
 	m.start(killPoint(m.mode))
 }
 
 // restartKilled restarts the processes that were killed at a failpoint.
 func (c *deployment) restartKilled() {
 	c.t.Helper()
-	if c.ended() {
-		require.True(c.t, c.killed(), c.output())
+	if c.Ended() {
+		require.True(c.t, c.Killed(), c.Output())
 		c.mustStart()
 	}
 	for _, m := range c.members {
-		if m.ended() {
-			require.True(c.t, m.killed(), "%s: %v\n%s", m.mode, m.err, m.output())
+		if m.Ended() {
+			require.True(c.t, m.Killed(), "%s: %v\n%s", m.mode, m.Err(), m.Output())
 			m.start("")
 		}
 	}
@@ -245,11 +246,11 @@ func TestFault56ACompanyUnderChaosFindsTheSame(t *testing.T) {
 		faults := 0
 		for begun := time.Now(); time.Since(begun) < *timeFlag && (faults < 5 || !c.idle()); faults++ {
 			c.injectFault(r, killPoints)
-			c.waitEnd(time.Duration(r.IntN(700)) * time.Millisecond)
+			c.WaitEnd(time.Duration(r.IntN(700)) * time.Millisecond)
 			c.restartKilled()
 		}
 		t.Logf("%d faults", faults)
-		eventually(t, "all is done", func() bool { c.restartKilled(); return c.idle() })
+		binary.Eventually(t, "all is done", func() bool { c.restartKilled(); return c.idle() })
 		c.restartCleanly()
 		require.Equal(t, want, c.findings())
 		c.requireNothingLeft(3)
@@ -268,13 +269,13 @@ func (c *deployment) restartCleanly() {
 			m.start("")
 		}
 	}
-	eventually(c.t, "all is done to the end", c.idle)
+	binary.Eventually(c.t, "all is done to the end", c.idle)
 }
 
 func (c *deployment) killAll() {
-	c.kill()
+	c.Kill()
 	for _, m := range c.members {
-		m.kill()
+		m.Kill()
 	}
 }
 
@@ -288,9 +289,9 @@ func TestFault25AManagerThatDiesAmidIssuingLeavesNoOrphans(t *testing.T) {
 		m.start("")
 	}
 	c.members[0].start("issue.after:2")
-	require.True(t, c.members[0].waitEnd(waitLimit) && c.members[0].killed())
+	require.True(t, c.members[0].WaitEnd(binary.WaitLimit) && c.members[0].Killed())
 	c.members[1].start("")
-	eventually(t, "all is done", c.idle)
+	binary.Eventually(t, "all is done", c.idle)
 	c.requireNothingLeft(3)
 	require.Len(t, c.findings(), 24)
 }
@@ -327,18 +328,18 @@ func TestFault05AManagerThatDiesAtEachStepOfIngestingLosesNothing(t *testing.T) 
 	manager.start("")
 	for _, killPoint := range points(t, "coordinator/visits.go") {
 		h.start(killPoint + ":1")
-		require.True(t, h.waitEnd(waitLimit) && h.killed(), "%s: %s", killPoint, h.output())
+		require.True(t, h.WaitEnd(binary.WaitLimit) && h.Killed(), "%s: %s", killPoint, h.Output())
 	}
-	manager.kill()
+	manager.Kill()
 	h.mustStart()
 	worker.start("") // only now, because a result could otherwise be ingested too early
 	for _, killPoint := range points(t, "manager/clips/ingest.go") {
 		manager.start(killPoint + ":1")
-		require.True(t, manager.waitEnd(waitLimit) && manager.killed(), "%s: %s", killPoint, manager.output())
-		eventually(t, "it is lost", func() bool { s, ok := h.status(); return ok && len(s.Sessions) == 1 })
+		require.True(t, manager.WaitEnd(binary.WaitLimit) && manager.Killed(), "%s: %s", killPoint, manager.Output())
+		binary.Eventually(t, "it is lost", func() bool { s, ok := h.status(); return ok && len(s.Sessions) == 1 })
 	}
 	manager.start("")
-	eventually(t, "all is done", func() bool { s, ok := h.status(); return ok && s.Totals.Researched == 2 && s.Totals.Problems == 0 })
+	binary.Eventually(t, "all is done", func() bool { s, ok := h.status(); return ok && s.Totals.Researched == 2 && s.Totals.Problems == 0 })
 	require.NotEmpty(t, h.findings())
 }
 
@@ -355,9 +356,9 @@ func TestFault31AWorkerThatDiesAtEachStepMakesADeadLetterWithItsHistory(t *testi
 	api := h.api()
 	for attempts, killPoint := range points(t, "worker/clips") {
 		worker.start(killPoint + ":1")
-		require.True(t, worker.waitEnd(waitLimit), "%s: %s", killPoint, worker.output())
-		require.True(t, worker.killed(), "%s: %s", killPoint, worker.output())
-		eventually(t, "the attempt is counted", func() bool {
+		require.True(t, worker.WaitEnd(binary.WaitLimit), "%s: %s", killPoint, worker.Output())
+		require.True(t, worker.Killed(), "%s: %s", killPoint, worker.Output())
+		binary.Eventually(t, "the attempt is counted", func() bool {
 			tasks, _, err := api.Tasks(within(t), client.TaskFilter{}, -1)
 			require.NoError(t, err)
 			dead, _, err := api.Dead(within(t), client.TaskFilter{}, -1)
@@ -371,11 +372,11 @@ func TestFault31AWorkerThatDiesAtEachStepMakesADeadLetterWithItsHistory(t *testi
 	require.Len(t, dead, 1)
 	require.Len(t, dead[0].History, 4)
 	require.Contains(t, dead[0].History[3].Error, "its worker was lost")
-	eventually(t, "its failure is recorded, and it is put again", func() bool {
+	binary.Eventually(t, "its failure is recorded, and it is put again", func() bool {
 		_, code := h.run("dead", "requeue", dead[0].ID)
 		return code == 0
 	})
 	worker.start("")
-	eventually(t, "it is done", func() bool { s, ok := h.status(); return ok && s.Totals.Researched == 2 })
+	binary.Eventually(t, "it is done", func() bool { s, ok := h.status(); return ok && s.Totals.Researched == 2 })
 	require.NotEmpty(t, h.findings())
 }

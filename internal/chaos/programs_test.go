@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/gospace"
+	"leasehold/internal/binary"
 	"leasehold/shared/api/types"
 	"leasehold/shared/tuple"
 	"leasehold/spaces"
@@ -22,7 +23,7 @@ func TestNativeProgramsGoOnOverARestartOfTheCoordinator(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.mustStart()
-	ctx, cancel := context.WithTimeout(t.Context(), waitLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), binary.WaitLimit)
 	defer cancel()
 	producer, err := spaces.Dial(ctx, h.gate, "producer-1")
 	require.NoError(t, err)
@@ -41,7 +42,7 @@ func TestNativeProgramsGoOnOverARestartOfTheCoordinator(t *testing.T) {
 		}
 		got <- all
 	}()
-	eventually(t, "the consumer has made its space", func() bool {
+	binary.Eventually(t, "the consumer has made its space", func() bool {
 		_, err := producer.Space("goods").Count(ctx, tuple.Match("item", tuple.AnyInt64))
 		return err == nil
 	})
@@ -58,7 +59,7 @@ func TestNativeProgramsGoOnOverARestartOfTheCoordinator(t *testing.T) {
 			put <- nil
 		}()
 		after(100 * time.Millisecond)
-		h.kill()
+		h.Kill()
 		h.mustStart()
 		require.NoError(t, <-put)
 	}
@@ -82,20 +83,20 @@ func TestWaitingForATaskGoesOnOverARestartOfTheCoordinator(t *testing.T) {
 	clients, err := filepath.Abs("../../clients/python")
 	require.NoError(t, err)
 	script := "import leasehold, sys; print(leasehold.Client('http://" + h.http + "').wait('" + task.ID + "')['state'])"
-	waits := []*process{
-		launch(t, h.env, program, "task", "wait", task.ID),
-		launch(t, []string{"PYTHONPATH=" + clients}, "python3", "-c", script),
+	waits := []*binary.Process{
+		binary.Start(t, h.env, program, "task", "wait", task.ID),
+		binary.Start(t, []string{"PYTHONPATH=" + clients}, "python3", "-c", script),
 	}
 	after(5 * time.Second) // both have asked by then, also on a machine that is busy
-	h.kill()
+	h.Kill()
 	after(4 * time.Second)
 	for _, w := range waits {
-		require.False(t, w.ended(), "it waits for the coordinator to come back: %s", w.output())
+		require.False(t, w.Ended(), "it waits for the coordinator to come back: %s", w.Output())
 	}
 	h.mustStart()
 	require.NoError(t, h.api().CancelTask(t.Context(), task.ID, "no paint"))
-	require.Equal(t, 1, waits[0].code())
-	require.Contains(t, waits[0].output(), "no paint")
-	require.Zero(t, waits[1].code())
-	require.Contains(t, waits[1].output(), "cancelled")
+	require.Equal(t, 1, waits[0].Code())
+	require.Contains(t, waits[0].Output(), "no paint")
+	require.Zero(t, waits[1].Code())
+	require.Contains(t, waits[1].Output(), "cancelled")
 }

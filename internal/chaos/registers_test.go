@@ -14,6 +14,7 @@ import (
 	"github.com/anishathalye/porcupine"
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -126,5 +127,5 @@ func (g *registers) check(t *testing.T) {
 	t.Helper()
 	t.Logf("registers: %d operations", len(g.history))
 	require.NotEmpty(t, g.history)
-	require.Equal(t, porcupine.Ok, porcupine.CheckOperationsTimeout(queues, g.history, waitLimit+*timeFlag), "the history is linearizable")
+	require.Equal(t, porcupine.Ok, porcupine.CheckOperationsTimeout(queues, g.history, binary.WaitLimit+*timeFlag), "the history is linearizable")
 }

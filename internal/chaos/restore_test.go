@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"leasehold/internal/binary"
 )
 
 // TestABackupOrARestoreThatIsKilledIsThereWholeOrNotAtAll kills both commands at each step. Afterwards the
@@ -19,21 +21,21 @@ func TestABackupOrARestoreThatIsKilledIsThereWholeOrNotAtAll(t *testing.T) {
 	h := newFixture(t, fastDetection...)
 	unmarkedFolder(t, h.dir)
 	h.mustStart()
-	h.signal(15)
-	require.True(t, h.waitEnd(waitLimit))
+	h.Signal(15)
+	require.True(t, h.WaitEnd(binary.WaitLimit))
 	kept := filepath.Join(t.TempDir(), "kept")
-	command := func(failpoint string, args ...string) *process {
-		p := launch(t, append([]string{"FAILPOINT=" + failpoint}, h.env...), program, args...)
-		require.True(t, p.waitEnd(waitLimit), p.output())
+	command := func(failpoint string, args ...string) *binary.Process {
+		p := binary.Start(t, append([]string{"FAILPOINT=" + failpoint}, h.env...), program, args...)
+		require.True(t, p.WaitEnd(binary.WaitLimit), p.Output())
 		return p
 	}
 	for i, kill := range points(t, "node/backup/make.go") {
 		path := fmt.Sprint(kept, i)
-		require.True(t, command(kill+":1", "backup", path).killed(), kill)
+		require.True(t, command(kill+":1", "backup", path).Killed(), kill)
 		if _, err := os.Stat(path); os.IsNotExist(err) {
-			require.Zero(t, command("", "backup", path).code(), kill)
+			require.Zero(t, command("", "backup", path).Code(), kill)
 		}
-		require.NotZero(t, command("", "backup", path).code(), "%s: it is complete, and is not overwritten", kill)
+		require.NotZero(t, command("", "backup", path).Code(), "%s: it is complete, and is not overwritten", kill)
 		kept = path
 	}
 	for _, kill := range append(points(t, "node/backup/restore.go"), "publish.before", "publish.after") {
@@ -50,8 +52,8 @@ func (h *fixture) restoreKilled(kept, kill string, exists bool) {
 	if exists {
 		require.NoError(t, os.Mkdir(target.dir, 0o700))
 	}
-	p := launch(t, append([]string{"FAILPOINT=" + kill + ":1"}, target.env...), program, "restore", kept)
-	require.True(t, p.waitEnd(waitLimit) && p.killed(), "%s: %s", kill, p.output())
+	p := binary.Start(t, append([]string{"FAILPOINT=" + kill + ":1"}, target.env...), program, "restore", kept)
+	require.True(t, p.WaitEnd(binary.WaitLimit) && p.Killed(), "%s: %s", kill, p.Output())
 	if text, code := target.run("restore", kept); code != 0 {
 		require.Equal(t, "publish.after", kill, text)
 		require.Contains(t, text, "it is not empty")
@@ -61,5 +63,5 @@ func (h *fixture) restoreKilled(kept, kill string, exists bool) {
 	origins, code := target.run("origin", "list", "--json")
 	require.Zero(t, code, origins)
 	require.Contains(t, origins, `"o-1"`, kill)
-	target.kill()
+	target.Kill()
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/api/client"
 	"leasehold/shared/api/types"
 	"leasehold/shared/identity"
@@ -22,13 +23,13 @@ type fleet struct {
 	dir, lines string // folders of the coordinator, and of the join lines of services
 	gate, http string
 	clock      string // file with the offset of the coordinator's clock
-	host       *process
+	host       *binary.Process
 	members    []*joined
 }
 
 // joined is a process of the fleet. It has a new folder at each start, unless keeps is its folder.
 type joined struct {
-	*process
+	*binary.Process
 	mode, keeps, clock string
 	lineless           bool // started without its join line
 }
@@ -37,8 +38,8 @@ type joined struct {
 func newFleet(t *testing.T) *fleet {
 	t.Helper()
 	f := &fleet{T: t, dir: t.TempDir(), lines: filepath.Join(t.TempDir(), "lines"), gate: freeAddress(t), http: freeAddress(t), clock: filepath.Join(t.TempDir(), "clock")}
-	made := launch(t, nil, program, "invite", "--service", "worker", "manager", "--out", f.lines, "--addresses", f.gate, "--data", f.dir)
-	require.Zero(t, made.code(), made.output())
+	made := binary.Start(t, nil, program, "invite", "--service", "worker", "manager", "--out", f.lines, "--addresses", f.gate, "--data", f.dir)
+	require.Zero(t, made.Code(), made.Output())
 	for range 6 {
 		f.members = append(f.members, &joined{mode: "worker"})
 	}
@@ -52,17 +53,17 @@ func newFleet(t *testing.T) *fleet {
 func (f *fleet) startHost() {
 	f.Helper()
 	if f.host != nil {
-		f.host.kill()
+		f.host.Kill()
 	}
-	f.host = launch(f.T, append([]string{"CLOCK_OFFSET=" + f.clock}, fastDetection...), program, "coordinator", "--auth", "--listen", f.gate, "--http", f.http, "--data", f.dir)
+	f.host = binary.Start(f.T, append([]string{"CLOCK_OFFSET=" + f.clock}, fastDetection...), program, "coordinator", "--auth", "--listen", f.gate, "--http", f.http, "--data", f.dir)
 }
 
 // restartAll kills all processes that join at once, and starts them again.
 func (f *fleet) restartAll() {
 	f.Helper()
 	for _, m := range f.members {
-		if m.process != nil {
-			m.signal(9)
+		if m.Process != nil {
+			m.Signal(9)
 		}
 	}
 	for _, m := range f.members {
@@ -73,8 +74,8 @@ func (f *fleet) restartAll() {
 // start starts a process of the fleet after its last one has ended.
 func (f *fleet) start(m *joined) {
 	f.Helper()
-	if m.process != nil {
-		m.kill()
+	if m.Process != nil {
+		m.Kill()
 	}
 	dir, clock := m.keeps, m.clock
 	if dir == "" {
@@ -87,7 +88,7 @@ func (f *fleet) start(m *joined) {
 	if !m.lineless {
 		args = append(args, "--join", "@"+filepath.Join(f.lines, m.mode+".join"))
 	}
-	m.process = launch(f.T, append([]string{"CLOCK_OFFSET=" + clock, "host=" + f.gate}, fastDetection...), program, args...)
+	m.Process = binary.Start(f.T, append([]string{"CLOCK_OFFSET=" + clock, "host=" + f.gate}, fastDetection...), program, args...)
 }
 
 // requireBack waits until exactly the processes of the fleet have sessions.
@@ -95,14 +96,14 @@ func (f *fleet) requireBack(when string) {
 	f.Helper()
 	want := map[int]string{}
 	for _, m := range f.members {
-		want[m.cmd.Process.Pid] = m.mode
+		want[m.Pid()] = m.mode
 	}
 	began := time.Now()
-	eventually(f.T, "everybody is back "+when, func() bool {
+	binary.Eventually(f.T, "everybody is back "+when, func() bool {
 		for _, m := range f.members {
-			require.False(f, m.ended(), "%s: a %s has ended: %s", when, m.mode, m.process.output())
+			require.False(f, m.Ended(), "%s: a %s has ended: %s", when, m.mode, m.Process.Output())
 		}
-		require.False(f, f.host.ended(), "%s: the coordinator has ended: %s", when, f.host.output())
+		require.False(f, f.host.Ended(), "%s: the coordinator has ended: %s", when, f.host.Output())
 		after(50 * time.Millisecond) // asking takes time of the processors
 		got := f.sessions()
 		for pid, mode := range want {
@@ -208,8 +209,8 @@ func (f *fleet) passEnds() {
 		keeper.lineless = true
 		f.restartAll()
 		if x.by > 30*day {
-			require.Equal(f, 77, keeper.code(), keeper.process.output())
-			require.Contains(f, keeper.process.output(), "it has no join line to join again: start it with --join")
+			require.Equal(f, 77, keeper.Code(), keeper.Process.Output())
+			require.Contains(f, keeper.Process.Output(), "it has no join line to join again: start it with --join")
 			keeper.lineless = false
 			f.start(keeper)
 		}

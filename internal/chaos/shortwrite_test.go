@@ -12,12 +12,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"leasehold/internal/binary"
 )
 
 // limit sets the greatest size of the coordinator's files in bytes, or "unlimited".
 func (h *fixture) limit(bytes string) {
 	h.t.Helper()
-	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(h.cmd.Process.Pid), "--fsize="+bytes+":").CombinedOutput()
+	out, err := exec.Command("prlimit", "--pid", fmt.Sprint(h.Pid()), "--fsize="+bytes+":").CombinedOutput()
 	require.NoError(h.t, err, string(out))
 }
 
@@ -44,18 +46,18 @@ func TestFault15AShortWriteIsGoneOnWith(t *testing.T) {
 	s := h.inject("write", "signal=SIGSTOP:when=1")
 	h.limit(fmt.Sprint(before + allowed))
 	answered := putNote(c, 101)
-	eventually(t, "it is stopped", func() bool { return strings.Contains(s.output(), "stopped by SIGSTOP") })
+	binary.Eventually(t, "it is stopped", func() bool { return strings.Contains(s.Output(), "stopped by SIGSTOP") })
 	cut := h.recordsEnd()
 	require.True(t, before < cut && cut <= before+allowed, "the write was short: from %d to %d", before, cut)
 	h.limit("unlimited")
-	s.signal(syscall.SIGTERM) // strace detaches; the coordinator stays stopped
-	<-s.done
-	require.NoError(t, syscall.Kill(h.cmd.Process.Pid, syscall.SIGCONT))
+	s.Signal(syscall.SIGTERM) // strace detaches; the coordinator stays stopped
+	<-s.Done()
+	require.NoError(t, syscall.Kill(h.Pid(), syscall.SIGCONT))
 	require.NoError(t, <-answered)
 	for n := range int64(20) {
 		require.NoError(t, <-putNote(c, n+200))
 	}
-	h.kill()
+	h.Kill()
 	h.mustStart()
 	require.Equal(t, 32, h.notes(), "there is no hole")
 }
@@ -69,8 +71,8 @@ func TestFault15AWriteOfNothingEndsTheCoordinatorAndNothingAcknowledgedIsLost(t 
 	c := h.mustDial("client", longTTL)
 	h.inject("write", "retval=0:when=1")
 	answered := putNote(c, 100)
-	require.NotZero(t, h.code())
-	require.NotContains(t, h.output(), "goroutine ", "an error, and no crash")
+	require.NotZero(t, h.Code())
+	require.NotContains(t, h.Output(), "goroutine ", "an error, and no crash")
 	require.False(t, acknowledged(answered))
 	h.mustStart()
 	require.Contains(t, []int{10, 11}, h.notes(), "it may be repeated by now")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/shared/space"
 )
 
@@ -109,7 +110,7 @@ func (x *traffic) check() {
 	x.t.Helper()
 	x.workload.finish(x.t, x.h)
 	c := x.h.mustDial("check", longTTL)
-	eventually(x.t, "what those had who were abandoned is back", func() bool { return c.held(x.t, tuplesSpace) == 0 })
+	binary.Eventually(x.t, "what those had who were abandoned is back", func() bool { return c.held(x.t, tuplesSpace) == 0 })
 	x.registers.check(x.t)
 	x.tuples.check(x.t, c)
 	x.workload.check(x.t, c)

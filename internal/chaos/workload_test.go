@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/binary"
 	"leasehold/models"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
@@ -259,7 +260,7 @@ func (l *workload) finish(t *testing.T, h *fixture) {
 	running.Go(func() { l.ingestAll(working, work.Client{Repo: manager}) })
 	defer running.Wait()
 	defer stop()
-	for deadline := time.Now().Add(2 * waitLimit); !l.idle(t, manager, begun); after(10 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * binary.WaitLimit); !l.idle(t, manager, begun); after(10 * time.Millisecond) {
 		require.True(t, time.Now().Before(deadline), "what was begun is not done: %+v", l.open(begun))
 		if len(l.open(begun)) > 0 {
 			if err := l.issue(work.Client{Repo: manager}); err != nil {

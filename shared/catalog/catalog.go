@@ -80,6 +80,9 @@ type Catalog interface {
 	// Episodes lists them, latest curated first.
 	Episodes(ctx context.Context) ([]models.Episode, error)
 	Episode(ctx context.Context, id string) (models.Episode, error)
+	// Waveform returns the waveform of an episode. fault.ErrNotFound: the episode is unknown, or no worker has sent the
+	// waveform of its current version.
+	Waveform(ctx context.Context, episode string) (models.Waveform, error)
 	// Clips lists them in the order in which they are selected.
 	Clips(ctx context.Context) ([]models.Clip, error)
 	Clip(ctx context.Context, id string) (models.Clip, error)
@@ -102,6 +105,7 @@ type Catalog interface {
 	// for other clips and have their first such clip in common, Select chooses that clip in these
 	// episodes: a sweep (models.Research), because a worker that has their landmarks searches them all
 	// at once.
+	// Research.Waveform is set for an episode without a waveform.
 	// The number is the priority of the work: the episode's. fault.ErrNotFound means
 	// that nothing is left to select.
 	Select(ctx context.Context, busy []Busy, l Limits) (models.Research, int64, error)
@@ -111,8 +115,8 @@ type Catalog interface {
 	// problem of a pair that was researched. A problem of an episode or a pair ends
 	// the findings of earlier versions of the episode. A result that looked at clips must
 	// say at which versions (ClipMedia). Hashes that the catalog lacks are taken
-	// from it. A recording that could not be fetched (models.Retry) rests: it is not
-	// selected until a pause is over, which grows with each failure from a minute to two
+	// from it. A waveform replaces that of the episode, unless it is of another version. A
+	// recording that could not be fetched (models.Retry) rests: it is not selected until a pause is over, which grows with each failure from a minute to two
 	// days and is never shorter than the server asks. Its problem stays until it was read.
 	Ingest(ctx context.Context, r models.Researched, at time.Time) error
 	// Lift takes away the problems of these pairs, so that they may be selected
@@ -167,8 +171,8 @@ func (c Curated) Eventful() bool { return c != Curated{} }
 
 // Limits are what one Select may choose.
 type Limits struct {
-	Clips    int      `json:"limit" doc:"most clips of one episode"`
-	Episodes int      `json:"episodes,omitempty" doc:"most episodes of a sweep, in which one clip is to be found; 0: no sweeps"`
+	Clips    int      `json:"limit" doc:"most clips of one episode" schema:"minimum: 1"`
+	Episodes int      `json:"episodes,omitempty" doc:"most episodes of a sweep, in which one clip is to be found; 0: no sweeps" schema:"minimum: 0"`
 	Unswept  []string `json:"unswept,omitempty" doc:"ids of clips without a sweep"`
 }
 
@@ -200,6 +204,8 @@ type Finding struct {
 	EpisodeID  string `json:"episode_id"`
 	ClipID     string `json:"clip_id"`
 	EpisodeURI string `json:"episode_uri"`
+	// Aired is that of the episode.
+	Aired time.Time `json:"aired,omitzero" doc:"when the episode was aired; absent if that is unknown"`
 	// Within names a clip found around this one: of those in the same episode that last longer, the shortest. It
 	// is computed from all findings of the episode when they are read, because the clips may belong to different
 	// work-items.
@@ -234,6 +240,8 @@ type Problem struct {
 	// Harmless: nobody has to act, because the clip is researched under another name, or the recording is fetched
 	// again now.
 	Harmless bool `json:"-"`
+	// NoClip: the item is a file of a folder of clips that cannot be one, such as a silent one.
+	NoClip bool `json:"-"`
 }
 
 // Totals counts what the catalog holds, without recordings that are gone.

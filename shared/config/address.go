@@ -7,13 +7,14 @@ import (
 	"strings"
 )
 
-// The default ports. The last two are the same: nothing listens at the control endpoints unless a
+// The default ports. Two are the same: nothing listens at the control endpoints unless a
 // setting names them.
 const (
-	GatePort   = 7411 // the native gate
-	HTTPPort   = 7412 // the API and the dashboard
-	compatPort = 7413 // the control endpoints of the original indexer
-	PagePort   = 7413 // the page of leasehold tup4fun serve
+	GatePort    = 7411 // the native gate
+	HTTPPort    = 7412 // the API and the dashboard
+	compatPort  = 7413 // the control endpoints of the original indexer
+	PagePort    = 7413 // the page of leasehold tup4fun serve
+	metricsPort = 7414 // the metrics of managers and workers
 )
 
 // address is the value of a setting for a host with an optional port.

@@ -36,6 +36,7 @@ type Config struct {
 	HTTP   string // address on which its API and its dashboard listen
 	// CompatListen is the address of the control endpoints of the original indexer; empty: none.
 	CompatListen string
+	Metrics      string // address of the metrics of a manager or worker; empty: none
 	Gates        []Gate // for programs that speak foreign protocols
 	Insecure     bool   // listen beyond loopback, without authentication
 	Auth         bool   // authenticate on loopback too; see Authenticates

@@ -180,13 +180,15 @@ func refusedByServer(err error) bool {
 // Without a Retry-After, a 429 or 503 asks for as long as this.
 const busyFor = time.Hour
 
-// statusError returns an error with its kind for any status but a success and 304: fault.ErrNotFound,
-// fault.ErrUnavailable if it may pass, otherwise fault.ErrInvalid. It is a *retryError if the server has a rate
-// limit or asks to wait.
+// statusError returns an error with its kind for any status but a success and 304, and 206 for a part that was asked
+// for: fault.ErrNotFound, fault.ErrUnavailable if it may pass, otherwise fault.ErrInvalid. It is a *retryError if the
+// server has a rate limit or asks to wait.
 func statusError(r *http.Response) error {
 	kind := fault.ErrInvalid
 	switch code := r.StatusCode; {
 	case isPost(r) && (code == http.StatusAccepted || code == http.StatusNoContent):
+		return nil
+	case code == http.StatusPartialContent && r.Request != nil && r.Request.Header.Get("Range") != "":
 		return nil
 	case code == http.StatusOK, code == http.StatusNonAuthoritativeInfo, code == http.StatusNotModified:
 		return nil

@@ -8,7 +8,13 @@ import (
 
 // ServerName is the name that processes of the fleet ask for (SNI), at every address. A port shows
 // the certificate of the coordinator's CA for it, also if it has another certificate for people.
-const ServerName = "coordinator.leasehold.invalid"
+const ServerName = Coordinator + nameSuffix
+
+const nameSuffix = ".leasehold.invalid"
+
+// NameOf returns the name in the certificates of managers and workers, which programs such as Prometheus verify at ports
+// that show them.
+func NameOf(role string) string { return role + nameSuffix }
 
 // cachedSessions is how many sessions of TLS a client keeps for resumption.
 const cachedSessions = 8

@@ -28,6 +28,8 @@ type attempt struct {
 	passing error             // the first fault that may pass, of a clip
 	agreed  bool              // no other worker has the clips that are missing here
 	broken  string            // why the episode breaks off, until a result has reported it
+	// waveform is that of the episode, until a result has it; nil: the task does not ask for it.
+	waveform *models.Waveform
 }
 
 // newAttempt returns an attempt that has searched for no clip yet. It copies the media, because
@@ -103,11 +105,12 @@ func (a *attempt) putResult(ctx context.Context, o outcome) error {
 	return errResolved
 }
 
-// makeResult returns the result of clip i. The first result without a problem of its clip reports
-// why the episode breaks off, if it does.
+// makeResult returns the result of clip i. The first result has the waveform, and the first one without a problem of its
+// clip reports why the episode breaks off, if it does.
 func (a *attempt) makeResult(i int, o outcome) models.Researched {
 	item := a.task.Clips[i]
 	r := a.newResult(i)
+	r.Waveform, a.waveform = a.waveform, nil
 	switch {
 	case o.err != nil:
 		r.Problem, r.Scope, r.RetryAfter = describeFault(item, o.err), scopeOf(o.err), waitOf(o.err)
@@ -130,6 +133,20 @@ func finding(episode, clip string, f match.Finding) models.Finding {
 		PartFrom: models.SecondsOf(from), PartTo: models.SecondsOf(to),
 		Score: f.Score, Coverage: f.Coverage, Speed: f.Speed,
 	}}
+}
+
+// draw draws the waveform if the task asks for it and the sound is stored. An error is logged only, because the task
+// succeeds without a picture.
+func (a *attempt) draw(ctx context.Context, e *episode) {
+	if !a.task.Waveform || !e.HasSound() || e.Samples == 0 {
+		return
+	}
+	peaks, err := e.Peaks(models.MaxPeaks)
+	if err != nil {
+		a.handler.opt.Log.WarnContext(ctx, "research: the waveform is left out", "episode", a.task.Episode.ID, "error", err)
+		return
+	}
+	a.waveform = &models.Waveform{Duration: models.Seconds(float64(e.Samples) / match.RateHz), Peaks: peaks}
 }
 
 // draining reports whether the worker drains.

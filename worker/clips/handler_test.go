@@ -2,6 +2,7 @@ package clips_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -111,6 +112,37 @@ func near(f models.Finding, want float64) bool {
 	return math.Abs(float64(f.Offset)-want) < .001 && f.Duration > .9 && f.Score > .8 && f.Score <= 1 &&
 		f.Coverage > .9 && f.Coverage <= 1 && f.Speed == 1 && f.PartFrom == 0 && math.Abs(float64(f.PartTo-f.Duration)) < .001 &&
 		f.Episode == "id-episode.wav" && strings.HasPrefix(f.Clip, "id-")
+}
+
+func TestTheFirstResultHasTheWaveformThatTheTaskAsksFor(t *testing.T) {
+	t.Parallel()
+	s := store(t)
+	h := clips.New(show(t), s, clips.Options{})
+	for _, wanted := range []bool{true, false} {
+		j := newJob(t, "episode.wav", "silent.wav", "one.wav", "two.wav")
+		var r models.Research
+		require.NoError(t, json.Unmarshal(j.task.Data, &r))
+		r.Waveform = wanted
+		var err error
+		j.task.Data, err = json.Marshal(r)
+		require.NoError(t, err)
+		require.NoError(t, h.Handle(t.Context(), j))
+		for i, s := range j.said {
+			require.Equal(t, wanted && i == 0, s.Waveform != nil, "result %d", i)
+		}
+		if w := j.said[0].Waveform; wanted {
+			require.EqualValues(t, 8, w.Duration)
+			require.Len(t, w.Peaks, models.MaxPeaks)
+			loud := func(second int) (sum int) { // the clips are louder than the rest
+				for _, p := range w.Peaks[second*250 : second*250+250] {
+					sum += int(p)
+				}
+				return sum
+			}
+			require.Greater(t, loud(1), 2*loud(0))
+			require.Greater(t, loud(5), 2*loud(7))
+		}
+	}
 }
 
 func TestABadEpisodeIsToldOnceForAllClips(t *testing.T) {

@@ -37,6 +37,7 @@ func (a *attempt) searchAll(ctx context.Context) error {
 		return a.job.Resolve(ctx, a.task.Episode.ID, a.newResult())
 	}
 	a.broken = e.Broken
+	a.draw(ctx, e)
 	opened := time.Since(began)
 	failpoint.Reached("research.run", "")
 	for a.next < len(a.task.Clips) { // putResult advances a.next

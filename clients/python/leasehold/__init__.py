@@ -56,6 +56,7 @@ _OUTAGE = 60  # seconds in which a call of Client goes on without a coordinator 
 _MOST = 64  # tasks that one request claims, and ends that it tells
 _MOST_TOLD = 512 * 1024  # characters of ends that one request tells, unless it tells one only
 _KEPT = 8  # connections that a client keeps
+_PAGE = 1000  # items of one page of a list
 
 
 Fields = Dict[str, Any]  # a JSON object, with the fields of docs/json.md
@@ -203,11 +204,72 @@ class Client:
         """Have a dead task tried again. The same key does it once."""
         self._post(f"/dead/{_quote(task_id)}/requeue", None, key, patient=True)
 
+    def actions(self) -> List[Fields]:
+        """Return the actions with their figures, by name: tasks by state, pause, workers, rates, durations."""
+        return self._list("/actions")
+
+    def leases(self) -> List[Fields]:
+        """Return the leases of managers."""
+        return self._list("/leases")
+
+    def attention(self) -> Fields:
+        """Return what a person should look at: the time at, and items, the worst first."""
+        return self._request("GET", "/attention", patient=True)
+
+    def history(self, action: Optional[str] = None, span: str = "hour") -> Fields:
+        """Return the counts of tasks by interval, of one action or of all. span is hour, day or two-weeks."""
+        query = {"span": span, **({"action": action} if action else {})}
+        return self._request("GET", "/history?" + urllib.parse.urlencode(query), patient=True)
+
+    def count(self, **filter: Any) -> Fields:
+        """Count the tasks that a filter selects: those that are alive, or those of a state. The filter is
+        state, action, tag, group, text, data, older and younger; a field that is missing selects all. Pass
+        the answer to requeue_selected, discard_selected or cancel_selected."""
+        return self._request("GET", "/bulk/count?" + urllib.parse.urlencode(filter), patient=True)
+
+    def requeue_selected(self, seen: Fields, **filter: Any) -> Fields:
+        """Have the dead tasks that a filter selects tried again. seen is what count returned for it with
+        state="dead". Later ones are left out; Conflict: more are selected than were counted. Return the
+        ids in done, and refused: task, code and detail of those that could not be changed."""
+        return self._selected("requeue", seen, filter)
+
+    def discard_selected(self, seen: Fields, **filter: Any) -> Fields:
+        """Remove the dead tasks that a filter selects, as requeue_selected does."""
+        return self._selected("discard", seen, filter)
+
+    def cancel_selected(self, seen: Fields, reason: str = "", **filter: Any) -> Fields:
+        """End the tasks that a filter selects and that are alive, as requeue_selected does."""
+        return self._selected("cancel", seen, {**filter, "reason": reason})
+
     def session(self, serves: Optional[Mapping[str, int]] = None, *, name: Optional[str] = None, ttl: float = 30) -> Session:
         """Open the session of a worker that serves actions: a dictionary of action and slots.
         It lives while a request of it comes every ttl seconds. A worker of the same name is
         not offered the task that it just failed; the default is the machine and the process."""
         return Session(self, serves or {}, name or f"{socket.gethostname()}/{os.getpid()}", ttl)
+
+    def _list(self, path: str) -> List[Fields]:
+        found: List[Fields] = []
+        offset = 0
+        while True:
+            page = self._request("GET", f"{path}?offset={offset}&limit={_PAGE}", patient=True)
+            found += page["items"]
+            read = len(page["items"]) + page.get("omitted", 0)  # these are too large to be shown
+            offset += read
+            if read == 0 or offset >= page["total"]:
+                return found
+
+    def _selected(self, verb: str, seen: Fields, filter: Mapping[str, Any]) -> Fields:
+        body = {**filter, "count": seen["count"], "before": seen["at"]}
+        if verb != "cancel":
+            body.pop("state", None)  # it is that of dead tasks
+        changed: Fields = {"done": [], "refused": []}
+        while True:  # each request changes some
+            part = self._post("/bulk/" + verb, body, None, patient=True)
+            changed["done"] += part["done"]
+            changed["refused"] += part["refused"]
+            if "next" not in part:
+                return changed
+            body["cursor"] = part["next"]
 
     def _post(self, path: str, body: Any, key: Optional[str] = None, **more: Any) -> Fields:
         return self._request("POST", path, body, key or str(uuid.uuid4()), **more)

@@ -152,6 +152,42 @@
     if (!e.target.matches('details.drop[open]')) return;
     for (const d of document.querySelectorAll('details.drop[open]')) if (d !== e.target) d.open = false;
   }, true);
+
+  // Sound: a click on the picture or a finding plays from there. Without this script they are links to the sound.
+  const player = () => document.getElementById('sound');
+  function playFrom(seconds) {
+    const audio = player();
+    put(document.getElementById('sound-error'), '');
+    audio.currentTime = Math.max(0, seconds);
+    audio.play().catch(() => {}); // 'error' tells why
+  }
+  document.addEventListener('click', (e) => {
+    if (!player() || e.ctrlKey || e.metaKey || e.shiftKey) return;
+    const link = e.target.closest('a[data-hear]'), wave = e.target.closest('svg.wave');
+    if (!link && !wave) return;
+    e.preventDefault();
+    if (link) { playFrom(Number(link.dataset.hear)); return; }
+    const box = wave.getBoundingClientRect(), left = Number(wave.dataset.left), right = Number(wave.dataset.right);
+    playFrom(((e.clientX - box.left) / box.width - left) / (right - left) * Number(wave.dataset.length));
+  });
+  function showPlayhead() {
+    const wave = document.querySelector('svg.wave'), audio = player();
+    if (!wave || !audio) return;
+    const left = Number(wave.dataset.left), right = Number(wave.dataset.right), width = wave.viewBox.baseVal.width;
+    const head = wave.querySelector('.playhead'), part = Math.min(1, audio.currentTime / Number(wave.dataset.length));
+    head.setAttribute('transform', `translate(${(left + part * (right - left)) * width} 0)`);
+    head.setAttribute('visibility', 'visible');
+  }
+  document.addEventListener('timeupdate', showPlayhead, true); // of the player; it does not bubble
+  document.addEventListener('error', (e) => {
+    if (e.target !== player()) return;
+    const tell = (text) => put(document.getElementById('sound-error'), text);
+    fetch(player().src, { headers: { Range: 'bytes=0-0' } }).then((r) => r.ok ? '' : r.text()).then((html) => {
+      const why = new DOMParser().parseFromString(html, 'text/html').querySelector('.why');
+      tell(why ? why.textContent : 'This browser cannot play the recording.');
+    }, () => tell('The coordinator does not answer.'));
+  }, true);
+
   let going = 0;
   document.addEventListener('keydown', (e) => {
     if (e.key === 'Escape') for (const d of document.querySelectorAll('details.drop[open]')) d.open = false;

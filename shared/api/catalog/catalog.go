@@ -78,6 +78,11 @@ func (c *Client) Episode(ctx context.Context, id string) (models.Episode, error)
 	return get[models.Episode](ctx, c, "episodes/"+url.PathEscape(id))
 }
 
+// Waveform requests one waveform. It fails with fault.ErrNotFound if there is none.
+func (c *Client) Waveform(ctx context.Context, episode string) (models.Waveform, error) {
+	return get[models.Waveform](ctx, c, "episodes/"+url.PathEscape(episode)+"/waveform")
+}
+
 // Clip requests one clip. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) Clip(ctx context.Context, id string) (models.Clip, error) {
 	return get[models.Clip](ctx, c, "clips/"+url.PathEscape(id))

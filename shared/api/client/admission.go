@@ -86,6 +86,12 @@ func (c *Client) Identity(ctx context.Context) (i types.Identity, err error) {
 	return i, err
 }
 
+// Caller returns who makes the requests of this client, and which operations the coordinator allows it.
+func (c *Client) Caller(ctx context.Context) (who types.Caller, err error) {
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "caller", Answer: &who, Repeat: true})
+	return who, err
+}
+
 // RotateIdentity makes a new CA, and has the coordinator accept that of today until a time.
 func (c *Client) RotateIdentity(ctx context.Context, n types.NewIdentity) (i types.Identity, err error) {
 	_, err = c.Do(ctx, Call{Method: "POST", Path: "identity", Body: n, Answer: &i})

@@ -239,3 +239,25 @@ func TestAnUnreachableCoordinatorIsUnavailableAtOnce(t *testing.T) {
 	_, err = client.New("127.0.0.1:7412")
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
+
+func TestAttentionAndHistoryAreRead(t *testing.T) {
+	t.Parallel()
+	dismissed := make(chan string, 1)
+	c := serve(t, map[string]http.HandlerFunc{
+		"GET /api/v1/attention": respond(`{"at":"2026-11-29T08:00:00Z","items":[{"id":"a/b","severity":"stops_work"}]}`),
+		"POST /api/v1/attention/{item}/dismiss": func(_ http.ResponseWriter, r *http.Request) {
+			dismissed <- r.PathValue("item")
+		},
+		"GET /api/v1/history": func(w http.ResponseWriter, r *http.Request) {
+			fmt.Fprintf(w, `{"action":%q,"span":%q,"step_s":60}`, r.FormValue("action"), r.FormValue("span"))
+		},
+	})
+	report, err := c.Attention(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, models.StopsWork, report.Worst())
+	require.NoError(t, c.DismissAttention(t.Context(), report.Items[0].ID))
+	require.Equal(t, "a/b", <-dismissed)
+	h, err := c.History(t.Context(), "count", "day")
+	require.NoError(t, err)
+	require.Equal(t, []string{"count", "day"}, []string{h.Action, h.Span})
+}

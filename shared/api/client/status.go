@@ -2,14 +2,12 @@ package client
 
 import (
 	"context"
-	"errors"
 	"net/url"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
-	"leasehold/shared/fault"
 )
 
 const (
@@ -55,25 +53,16 @@ func (c *Client) Backup(ctx context.Context, path string) error {
 	return err
 }
 
-// Attention returns what needs attention, the worst first; an older coordinator has nothing.
-func (c *Client) Attention(ctx context.Context) ([]models.Attention, error) {
-	var report models.AttentionReport
-	_, err := c.Do(ctx, Call{Method: "GET", Path: "attention", Answer: &report, Repeat: true})
-	if errors.Is(err, fault.ErrNotFound) {
-		err = nil
-	}
-	return append([]models.Attention{}, report.Items...), err
-}
-
 // Status requests all parts of a coordinator's status, within twice statusTimeout.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
 	defer cancel()
 	s := Status{Coordinator: c.Base()}
-	var err error
-	if s.Attention, err = c.Attention(ctx); err != nil {
+	report, err := c.Attention(ctx)
+	if err != nil {
 		return Status{}, err
 	}
+	s.Attention = append([]models.Attention{}, report.Items...)
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &s.Totals, Repeat: true}); err != nil {
 		return Status{}, err
 	}

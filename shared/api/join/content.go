@@ -20,6 +20,15 @@ func (m *Member) ContentServer() *tls.Config {
 	}
 }
 
+// MetricsServer returns the configuration of TLS of a port that presents the certificate of the process and asks for none.
+func (m *Member) MetricsServer() *tls.Config {
+	return &tls.Config{
+		MinVersion:     tls.VersionTLS13,
+		Time:           m.Now,
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return m.own(), nil },
+	}
+}
+
 // ContentClient returns the configuration of TLS of a worker that reads the files of managers.
 func (m *Member) ContentClient() *tls.Config {
 	return identity.FleetConfig(identity.Manager, m.trusted, m.own, m.Now)

@@ -266,6 +266,11 @@ func (m *Member) Client() (*client.Client, error) {
 	return client.NewWith(base, client.Options{Dial: m.Dial})
 }
 
+// ClientAs is Client for what somebody else with a token may do.
+func (m *Member) ClientAs(token string) (*client.Client, error) {
+	return client.NewWith(base, client.Options{Dial: m.Dial, Token: token})
+}
+
 // ClientOf returns a client of the API of the coordinator with one of the CAs, at the first of its addresses that answers,
 // with the certificate of a process that has joined; nil: without one. It neither joins nor renews.
 func ClientOf(certificate *tls.Certificate, cas identity.CAs, addresses []string) (*client.Client, error) {

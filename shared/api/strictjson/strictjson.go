@@ -4,6 +4,7 @@
 package strictjson
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,21 +21,43 @@ import (
 // Decode reads exactly one JSON value from r into v, a pointer. An error of reading r, or of a
 // type that decodes itself, is returned as it is.
 func Decode(r io.Reader, v any) error {
-	d := json.NewDecoder(r)
+	_, err := decode(r, v)
+	return err
+}
+
+// DecodeDescribed reads a value as Decode does. It refuses as well what the description of the type forbids: an object
+// without a field that is required, which is one without omitempty or omitzero, and null in place of a value.
+func DecodeDescribed(r io.Reader, v any) error {
+	problem, err := decode(r, v)
+	if err != nil {
+		return err
+	}
+	return problem
+}
+
+// decode is Decode. It also returns what the description of the type forbids.
+func decode(r io.Reader, v any) (problem, err error) {
+	t := reflect.TypeOf(v).Elem()
+	all := json.NewDecoder(r)
+	all.UseNumber() // more behind the value may be a number that no float64 can hold
+	var value json.RawMessage
+	if err := all.Decode(&value); err != nil {
+		return nil, explain(err, t)
+	}
+	if _, err = all.Token(); !errors.Is(err, io.EOF) {
+		var syntax *json.SyntaxError
+		if err == nil || errors.As(err, &syntax) {
+			return nil, fmt.Errorf("want %s, got more behind it", wanted(t))
+		}
+		return nil, err
+	}
+	value, problem = described(value, t)
+	d := json.NewDecoder(bytes.NewReader(value))
 	d.DisallowUnknownFields()
 	if err := d.Decode(v); err != nil {
-		return explain(err, reflect.TypeOf(v).Elem())
+		return nil, explain(err, t)
 	}
-	_, err := d.Token()
-	if errors.Is(err, io.EOF) {
-		return nil
-	}
-	var syntax *json.SyntaxError
-	var large *json.UnmarshalTypeError // a number that no float64 can hold
-	if err == nil || errors.As(err, &syntax) || errors.As(err, &large) {
-		return fmt.Errorf("want %s, got more behind it", wanted(reflect.TypeOf(v).Elem()))
-	}
-	return err
+	return problem, nil
 }
 
 // explain returns an error of encoding/json in the terms of JSON; t is the type that was
@@ -89,6 +112,9 @@ func place(path string) string {
 
 // wanted describes the JSON that a Go type accepts.
 func wanted(t reflect.Type) string {
+	if t == reflect.TypeFor[time.Time]() {
+		return "a time"
+	}
 	switch t.Kind() {
 	case reflect.Pointer:
 		return wanted(t.Elem())

@@ -56,7 +56,7 @@ type Bulk struct {
 	Younger int64     `json:"younger,omitempty" doc:"created at most so many seconds ago" schema:"minimum: 0, maximum: 2147483647"`
 	Before  time.Time `json:"before,omitzero" doc:"created before, or of dead letters: died before; the at of a count"`
 	Count   int64     `json:"count" doc:"number of tasks that the caller saw, of the whole selection; more are a conflict" schema:"minimum: 0"`
-	Cursor  string    `json:"cursor,omitempty" doc:"the next of the last answer; then count is not compared again"`
+	Cursor  string    `json:"cursor,omitempty" doc:"the next of the last answer; then count is not compared again" schema:"pattern: '^([A-Za-z0-9_-]{4})*([A-Za-z0-9_-]{2,3})?$'"`
 	Reason  string    `json:"reason,omitempty" doc:"of a cancel, for people"`
 }
 

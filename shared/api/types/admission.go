@@ -101,6 +101,14 @@ type Identity struct {
 	Former      *FormerIdentity `json:"former,omitempty" doc:"the CA before the latest change, while it is accepted"`
 }
 
+// Caller is who makes a request.
+type Caller struct {
+	ID         string   `json:"id" doc:"of the token or the process; everybody without authentication"`
+	Name       string   `json:"name,omitempty" doc:"of the token or the process"`
+	Roles      []string `json:"roles" doc:"with those that they include"`
+	Operations []string `json:"operations" doc:"ids of the operations of this API that the roles allow"`
+}
+
 // FormerIdentity is a CA that is still accepted after a change.
 type FormerIdentity struct {
 	Fingerprint string    `json:"fingerprint"`

@@ -41,7 +41,7 @@ type Claim struct {
 // NewTaskClaims is the body that claims tasks.
 type NewTaskClaims struct {
 	Actions []string       `json:"actions,omitempty" doc:"those that the session serves if absent" schema:"items: id"`
-	Limit   *int           `json:"limit,omitempty" doc:"most tasks, 1 to 64, with finish also 0; 1 if absent. Fewer come at once rather than wait for more" schema:"minimum: 0, maximum: 64"`
+	Limit   *int           `json:"limit,omitempty" doc:"most tasks, 0 to 64; 1 if absent; with 0 the answer comes at once. Fewer come at once rather than wait for more" schema:"minimum: 0, maximum: 64"`
 	Wait    models.Seconds `json:"wait,omitempty" doc:"seconds to wait for the first task, at most 25; with finish the answer comes at once" schema:"minimum: 0, maximum: 25"`
 	Finish  []Finish       `json:"finish,omitempty" doc:"tasks that the session has, at most 64, to end in one step with the claim; all of them or, if the request is refused, none" schema:"maxItems: 64"`
 }
@@ -106,7 +106,7 @@ type Resolution struct {
 // Release is the body that gives a task back after an attempt that failed.
 type Release struct {
 	Token  int64          `json:"token"`
-	Error  string         `json:"error" doc:"why, for people"`
+	Error  string         `json:"error,omitempty" doc:"why, for people"`
 	Delay  models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it; the coordinator's rule if absent" schema:"minimum: 0"`
 	Output string         `json:"output,omitempty" doc:"the last lines that the attempt printed"`
 	GiveUp bool           `json:"give_up,omitempty" doc:"no worker could do it: it is dead at once"`

@@ -40,7 +40,7 @@ type GenerationState struct {
 type GenerationRef struct {
 	Name   string    `json:"name" schema:"minLength: 1, maxLength: 1024"`
 	Commit string    `json:"commit"`
-	Time   time.Time `json:"time"`
+	Time   time.Time `json:"time,omitzero"`
 }
 
 // GenerationFile is a file of a branch.

@@ -21,10 +21,10 @@ type Space struct {
 // NewSpace is the body that creates a space.
 type NewSpace struct {
 	Name     string `json:"name" doc:"1 to 255 bytes" schema:"minLength: 1, maxLength: 255"`
-	Kind     string `json:"kind,omitempty" doc:"sequential (if empty), queue, stack, pile, random or ordered"`
+	Kind     string `json:"kind,omitempty" doc:"sequential (if empty), queue, stack, pile, random or ordered" schema:"enum: ['', sequential, queue, stack, pile, random, ordered]"`
 	OrderBy  int    `json:"order_by,omitempty" doc:"of an ordered space: index of the int64 field, 0 to 63" schema:"minimum: 0, maximum: 63"`
 	Capacity int    `json:"capacity,omitempty" doc:"tuples; 0: 1000000" schema:"minimum: 0"`
-	Overflow string `json:"overflow,omitempty" doc:"what a put into a full space does: block (if empty) or drop_oldest"`
+	Overflow string `json:"overflow,omitempty" doc:"what a put into a full space does: block (if empty) or drop_oldest" schema:"enum: ['', block, drop_oldest]"`
 	Volatile bool   `json:"volatile,omitempty" doc:"empty after a restart"`
 }
 

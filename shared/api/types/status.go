@@ -30,6 +30,6 @@ type OpenSession struct {
 
 // Served is an action that a session serves.
 type Served struct {
-	Action string `json:"action"`
-	Slots  int64  `json:"slots"`
+	Action string `json:"action" schema:"id"`
+	Slots  int64  `json:"slots" schema:"minimum: 1, maximum: 16384"`
 }

@@ -50,13 +50,13 @@ type TaskOptions struct {
 	Backoff     models.Seconds `json:"backoff,omitempty" doc:"seconds after an attempt that failed; if absent, another worker may try at once" schema:"minimum: 0, maximum: 2592000"`
 	UniqueKey   string         `json:"unique_key,omitempty" doc:"of at most one task that is alive" schema:"maxLength: 200"`
 	Group       string         `json:"group,omitempty" doc:"groups of tasks of equal priority take turns" schema:"maxLength: 200"`
-	Tags        []string       `json:"tags,omitempty" schema:"maxItems: 16, items: {minLength: 1, maxLength: 200}"`
+	Tags        []string       `json:"tags,omitempty" schema:"uniqueItems: true, maxItems: 16, items: {minLength: 1, maxLength: 200}"`
 	ResultTuple bool           `json:"result_tuple,omitempty" doc:"put the result into the space result"`
 	ResultTTL   models.Seconds `json:"result_ttl,omitempty" doc:"seconds that this tuple stays" schema:"minimum: 0, maximum: 2592000"`
-	After       []string       `json:"after,omitempty" doc:"its parents: ids, or the refs of tasks of the same request" schema:"maxItems: 64, items: {minLength: 1, maxLength: 200}"`
-	OnFailure   string         `json:"on_failure,omitempty" doc:"with after only; fail (the default): it is dead if a parent does not resolve; run: it runs anyway"`
-	Limits      []string       `json:"limits,omitempty" doc:"names of limits" schema:"maxItems: 8, items: {minLength: 1, maxLength: 200}"`
-	OnLimit     string         `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop"`
+	After       []string       `json:"after,omitempty" doc:"its parents: ids, or the refs of tasks of the same request" schema:"uniqueItems: true, maxItems: 64, items: {minLength: 1, maxLength: 200}"`
+	OnFailure   string         `json:"on_failure,omitempty" doc:"with after only; fail (the default): it is dead if a parent does not resolve; run: it runs anyway" schema:"enum: ['', fail, run]"`
+	Limits      []string       `json:"limits,omitempty" doc:"names of limits" schema:"uniqueItems: true, maxItems: 8, items: {minLength: 1, maxLength: 200}"`
+	OnLimit     string         `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop" schema:"enum: ['', wait, cancel_running, drop]"`
 }
 
 // Why is the reason why a task is not running.

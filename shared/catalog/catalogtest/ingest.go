@@ -1,6 +1,7 @@
 package catalogtest
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
 )
 
 // found gives a result findings of its first clip at some offsets.
@@ -50,6 +52,40 @@ func (w *world) snapshot() []any {
 }
 
 var ingestCases = []behaviour{
+	{"a waveform is kept for its version of the episode, and asked for until it is there", func(w *world) {
+		w.episodes("monday")
+		w.clips("jingle", "spot")
+		both := w.selects("monday", "jingle", "spot")
+		if !both.Waveform {
+			w.Fatal("the catalog has no waveform and does not ask for one")
+		}
+		wave := models.Waveform{Duration: 61.5, Peaks: []byte{0, 7, 255}}
+		r := only(both, "The jingle")
+		r.Waveform = &wave
+		w.ingest(r)
+		got, err := w.Waveform(w.ctx, r.Episode)
+		w.ok(err)
+		if !reflect.DeepEqual(got, wave) {
+			w.Fatalf("got %+v", got)
+		}
+		if again := w.selects("monday", "spot"); again.Waveform {
+			w.Fatal("the catalog asks for a waveform that it has")
+		}
+		w.episodes("monday@2")
+		w.ingest(r)
+		if _, err := w.Waveform(w.ctx, r.Episode); !errors.Is(err, fault.ErrNotFound) {
+			w.Fatalf("of the former version: %v", err)
+		}
+		if again := w.selects("monday", "jingle", "spot"); !again.Waveform {
+			w.Fatal("the catalog does not ask for the waveform of another version")
+		}
+		for _, bad := range []models.Waveform{{Duration: 1}, {Duration: 1, Peaks: make([]byte, models.MaxPeaks+1)}, {Peaks: []byte{1}}} {
+			r.Waveform = &bad
+			if err := w.Ingest(w.ctx, r, w.now); !errors.Is(err, fault.ErrInvalid) {
+				w.Fatalf("%d peaks and %v s: %v", len(bad.Peaks), bad.Duration, err)
+			}
+		}
+	}},
 	{"a problem with a part of an episode keeps the findings, is listed once, and hides no later clip", func(w *world) {
 		w.episodes("monday")
 		w.clips("jingle", "spot")

@@ -115,13 +115,16 @@ func storeCheck(c *sqlfile.Conn, at time.Time, a models.Audio) (stored, again bo
 }
 
 // clearResearch deletes the research of an episode except its findings, because its audio is another one now: at
-// most 100 of its problems, or if fewer are left all of them and the set of researched clips. It returns false if
+// most 100 of its problems, or if fewer are left all of them, the set of researched clips and the waveform. It returns false if
 // problems may be left: call it again in another transaction. The findings stay until results of the new research
 // replace them.
 func clearResearch(c *sqlfile.Conn, episode int64) (cleared bool, err error) {
 	const rows = 100
 	n, err := c.Affect("DELETE FROM problem WHERE number IN (SELECT number FROM problem WHERE episode = ? LIMIT ?)", episode, rows)
 	if err != nil || n == rows {
+		return false, err
+	}
+	if err := c.Exec("DELETE FROM waveform WHERE episode = ?", episode); err != nil {
 		return false, err
 	}
 	return true, c.Exec("DELETE FROM researched WHERE episode = ?", episode)

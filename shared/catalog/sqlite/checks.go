@@ -15,6 +15,8 @@ var checks = []sqlfile.Check{
 	recordings(episodes), recordings(clips),
 	{Name: "recordings", Query: outOfRange("episode") + " UNION ALL " + outOfRange("clip")},
 	{Name: "researched clips", Query: "SELECT episode, clips, (SELECT seq FROM sqlite_sequence WHERE name = 'clip') FROM researched", Damage: researchedDamage},
+	{Name: "waveforms", Query: "SELECT 'the waveform of episode number ' || episode || ' has a number out of its range' FROM waveform " +
+		"WHERE typeof(peaks) <> 'blob' OR length(peaks) NOT BETWEEN 1 AND 2000 OR typeof(duration) NOT IN ('real', 'integer') OR duration <= 0"},
 	// A candidate has copies of columns of its episode.
 	{Name: "candidates", Query: `SELECT 'the candidate of episode ' || e.id || ' differs from the episode' FROM candidate c JOIN episode e ON e.number = c.episode
 		WHERE e.gone = 0 AND (c.id <> e.id OR c.title <> e.title OR c.aired <> e.aired OR c.first_curated <> e.first_curated OR c.priority <> e.priority)`},

@@ -45,7 +45,7 @@ const (
 	pageSQL = `SELECT f.episode AS number, e.id AS episode, e.title AS episode_title, e.uri AS episode_uri,
 	k.id AS clip, k.title AS clip_title, f.offset, f.duration, f.score, f.part_from, f.part_to, f.coverage, f.speed, e.first_curated, e.aired` + fromFindings
 	inOrder   = ` ORDER BY e.first_curated DESC, e.aired DESC, e.title, e.id, f.offset, k.title, k.id`
-	withinSQL = `SELECT p.episode, p.episode_title, p.episode_uri, p.clip, p.clip_title, p.offset, p.duration, p.score, p.part_from, p.part_to, p.coverage, p.speed,
+	withinSQL = `SELECT p.episode, p.episode_title, p.episode_uri, p.aired, p.clip, p.clip_title, p.offset, p.duration, p.score, p.part_from, p.part_to, p.coverage, p.speed,
 	coalesce(w.id, ''), coalesce(w.title, '')
 	FROM p LEFT JOIN clip w ON w.number = (SELECT f.clip` + fromFindings + `
 		AND f.episode = p.number AND f.offset BETWEEN p.offset - ? AND p.offset + ?
@@ -62,8 +62,10 @@ func findings(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Finding
 	args = append(args, longest, tolerance, tolerance, tolerance) // of withinSQL
 	err = c.All("WITH p AS MATERIALIZED ("+part+") "+withinSQL, args, func(row sqlfile.Row) error {
 		var f catalog.Finding
-		err := row.Scan(&f.EpisodeID, &f.EpisodeTitle, &f.EpisodeURI, &f.ClipID, &f.ClipTitle,
+		var aired int64
+		err := row.Scan(&f.EpisodeID, &f.EpisodeTitle, &f.EpisodeURI, &aired, &f.ClipID, &f.ClipTitle,
 			&f.Offset, &f.Duration, &f.Score, &f.PartFrom, &f.PartTo, &f.Coverage, &f.Speed, &f.WithinID, &f.WithinTitle)
+		f.Aired = moment(aired)
 		list = append(list, f)
 		return err
 	})

@@ -38,6 +38,11 @@ func (i ingestion) run() error {
 	if err != nil {
 		return err
 	}
+	if current && i.result.Waveform != nil {
+		if err := saveWaveform(i.conn, episode, *i.result.Waveform); err != nil {
+			return err
+		}
+	}
 	if i.result.Problem != "" && i.result.Scope == models.ScopeEpisode {
 		if !current {
 			return nil

@@ -83,6 +83,10 @@ const restEnd = `iif(p.scope = 'fetch', coalesce((SELECT r.at FROM problem r
 const harmless = `p.scope = 'duplicate' OR (p.scope = 'fetch' AND NOT EXISTS (SELECT 1 FROM problem r
 	WHERE r.scope = 'rest' AND (r.episode = p.episode OR r.clip = p.clip)))`
 
+// noClip is catalog.Problem.NoClip. A clip that is listed may have a problem too, which is advice.
+const noClip = `p.scope = 'item' AND o.kind = 'clips' AND coalesce(p.item, '') <> '' AND
+	NOT EXISTS (SELECT 1 FROM clip c WHERE c.origin = p.origin AND c.name = p.item AND c.gone = 0)`
+
 // countProblems counts the problems that f selects; those with one cause are one.
 func countProblems(c *sqlfile.Conn, f filter) (n int, err error) {
 	_, err = c.One("SELECT count(*) FROM (SELECT 1"+fromProblems+f.sql+oneCause+")", f.args, sqlfile.Into(&n))
@@ -120,12 +124,12 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 func problems(c *sqlfile.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
 	query, args := f.part(`SELECT o.id, o.uri, coalesce(e.name, k.name, p.item), coalesce(e.id, ''), coalesce(e.title, ''),
 		iif(count(*) > 1, '', coalesce(k.id, '')), iif(count(*) > 1, '', coalesce(k.title, '')),
-		iif(count(*) > 1, count(*), 0), p.reason, min(p.at), `+restEnd+`, `+harmless+fromProblems, oneCause+` ORDER BY min(p.at), min(p.number)`, p)
+		iif(count(*) > 1, count(*), 0), p.reason, min(p.at), `+restEnd+`, `+harmless+`, `+noClip+fromProblems, oneCause+` ORDER BY min(p.at), min(p.number)`, p)
 	err = c.All(query, args, func(row sqlfile.Row) error {
 		var p catalog.Problem
 		var at, retryAt int64
 		err := row.Scan(&p.OriginID, &p.OriginURI, &p.Item, &p.EpisodeID, &p.EpisodeTitle,
-			&p.ClipID, &p.ClipTitle, &p.Clips, &p.Reason, &at, &retryAt, &p.Harmless)
+			&p.ClipID, &p.ClipTitle, &p.Clips, &p.Reason, &at, &retryAt, &p.Harmless, &p.NoClip)
 		p.At = moment(at)
 		if retryAt != 0 && retryAt != stamp(forever) {
 			p.RetryAt = moment(retryAt)

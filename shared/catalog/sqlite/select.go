@@ -40,7 +40,7 @@ func (s *Store) Select(ctx context.Context, busy []catalog.Busy, l catalog.Limit
 			e, wanted, err := w.findFirst(c) // nil: again in a new transaction; empty: nothing is left
 			done = wanted != nil
 			if err == nil && done && !wanted.IsEmpty() {
-				work = models.Research{Episode: e.item, Clips: set.choose(wanted, l.Clips)}
+				work = models.Research{Episode: e.item, Clips: set.choose(wanted, l.Clips), Waveform: !e.drawn}
 				first, wantedClips, priority = e, wanted, e.priority
 			}
 			return err
@@ -93,6 +93,7 @@ type candidate struct {
 	number     int64
 	item       models.ResearchItem
 	priority   int64
+	drawn      bool   // the catalog has its waveform
 	closed     bool   // the episode is gone, has a problem or rests, so nothing is selected for it
 	researched []byte // the set of its researched clips, as loadResearched decodes it
 }
@@ -203,14 +204,14 @@ const pageSize = 16
 // or rests, so that nothing of it may be selected.
 func candidates(c *sqlfile.Conn, skip, limit int) (page []candidate, err error) {
 	err = c.All(`SELECT e.number, e.id, e.title, e.uri, e.type, e.version, e.hash, e.priority, r.clips, o.id, o.uri,
-			e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope IN ('episode', 'rest'))
+			EXISTS (SELECT 1 FROM waveform w WHERE w.episode = e.number), e.gone OR EXISTS (SELECT 1 FROM problem p WHERE p.episode = e.number AND p.scope IN ('episode', 'rest'))
 		FROM candidate c JOIN episode e ON e.number = c.episode JOIN origin o ON o.number = e.origin LEFT JOIN researched r ON r.episode = c.episode
 		ORDER BY c.priority DESC, c.first_curated DESC, c.aired DESC, c.title, c.id LIMIT ? OFFSET ?`, []any{limit, skip}, func(row sqlfile.Row) error {
 		var e candidate
 		i := &e.item
 		var origin, originURI string
 		err := row.Scan(&e.number, &i.ID, &i.Title, &i.Media.URI, &i.Media.Type, &i.Media.Version, &i.Media.Hash,
-			&e.priority, &e.researched, &origin, &originURI, &e.closed)
+			&e.priority, &e.researched, &origin, &originURI, &e.drawn, &e.closed)
 		if models.WithUserOf(originURI, i.Media.URI) != i.Media.URI {
 			i.Media.Origin = origin
 		}

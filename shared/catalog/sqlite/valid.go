@@ -16,6 +16,9 @@ func validResearched(r models.Researched) error {
 	if err := validProblem(r); err != nil {
 		return err
 	}
+	if err := validWaveform(r.Waveform); err != nil {
+		return err
+	}
 	// A problem of the episode needs no versions of clips, because it is stored without them.
 	if r.Problem == "" || r.Scope != models.ScopeEpisode {
 		for _, id := range r.Clips {

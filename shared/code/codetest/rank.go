@@ -30,7 +30,7 @@ func ranked(f fixture) {
 		}
 	}
 	pick := func(from []string) string { return from[random.IntN(len(from))] }
-	for range 150 {
+	for range 40 {
 		query := pick(rankedWords)
 		for range random.IntN(3) {
 			query += pick([]string{" ", " or ", " -", " "}) + pick(append(rankedTerms, rankedWords...))

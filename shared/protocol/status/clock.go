@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	machine "leasehold/shared/process/clock"
 	"leasehold/shared/space"
 	"leasehold/shared/tuple"
 )
@@ -42,7 +43,7 @@ func clock(tx space.Tx, milliseconds int64) error {
 // reportClock tells the coordinator this machine's time. Errors are ignored, because an older coordinator does not know
 // the procedure, and only a note would be missing.
 func reportClock(ctx context.Context, repo space.Repository) {
-	_, _ = space.Once(repo).Call(ctx, space.OpID{}, procClock, tuple.New(time.Now().UnixMilli()))
+	_, _ = space.Once(repo).Call(ctx, space.OpID{}, procClock, tuple.New(machine.Now().UnixMilli()))
 }
 
 // Clocks returns the live sessions whose clocks differ from the coordinator's by more than 2 s.

@@ -21,6 +21,8 @@ const maxReports = 4
 // and when the state or the slots change, at most four times a second. SetState and SetSlots
 // may be called concurrently.
 type Heartbeat struct {
+	Arrived func() // called after each heartbeat of Run that arrived; nil: nothing is called
+
 	repo     space.Repository
 	interval time.Duration
 	changed  chan struct{}
@@ -114,6 +116,8 @@ func (h *Heartbeat) Run(ctx context.Context) error {
 			return nil
 		case err != nil && !errors.Is(err, fault.ErrUnavailable):
 			return err
+		case err == nil && h.Arrived != nil:
+			h.Arrived()
 		}
 		if time.Since(told) >= clockInterval {
 			reportClock(ctx, h.repo)

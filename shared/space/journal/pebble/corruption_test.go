@@ -129,7 +129,7 @@ func corrupt(r *rand.Rand, f folder, older []moment) (damaged folder, what strin
 	return f.with(name, nil), "delete " + name, []string{name}
 }
 
-var corruptions = flag.Int("corruptions", 100, "folders that are corrupted")
+var corruptions = flag.Int("corruptions", 40, "folders that are corrupted")
 
 // TestRandomCorruptionIsRefusedRepairedOrNamed corrupts one file of a folder, or swaps
 // two. Then the journal opens with everything, or with all records but the last ones, which

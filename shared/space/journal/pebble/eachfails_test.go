@@ -117,7 +117,7 @@ func testMark(t *testing.T, c pebble.Config, disk vfs.FS) error {
 	return err
 }
 
-var failures = flag.Int64("failures", 25, "operations that fail, at most, evenly chosen of those of each attempt")
+var failures = flag.Int64("failures", 12, "operations that fail, at most, evenly chosen of those of each attempt")
 
 // test makes an attempt without a failure, and then with a failure of each of the chosen operations.
 func (a attempt) test(t *testing.T) {
