@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// isRefused reports whether an error is that of an address that guesses, which is also one of a wrong token.
+// isRefused reports whether an address that guesses gets err, which is about a wrong token too.
 func isRefused(t *testing.T, err error) bool {
 	t.Helper()
 	require.ErrorIs(t, err, fault.ErrUnauthenticated)
