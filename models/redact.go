@@ -16,7 +16,7 @@ var userInfo = regexp.MustCompile("://[^\\s/?#\"'`<>\\\\]*@")
 // tokenSecret and lineSecret are a token, and the secret of a join line, which may have been cut.
 var (
 	tokenSecret = regexp.MustCompile(`\blht-[a-z2-7]{8,}`)
-	lineSecret  = regexp.MustCompile(`\b(lh1-[a-z]+-[a-z2-7]{8}-[a-z2-7]{32}-)[a-z2-7]+`)
+	lineSecret  = regexp.MustCompile(`\b(lh[12]-[a-z]+-[a-z2-7]{8}-[a-z2-7]{32}-(?:[a-z2-7]{32}-[0-9]+-)?)[a-z2-7]+`)
 )
 
 // Redact replaces the users and passwords of all URLs in a text, because they may be secrets of an origin, such as

@@ -48,9 +48,10 @@ func TestTheUserOfAnOriginIsUsedForItsOwnHostOnly(t *testing.T) {
 func TestRedactSecretsReplacesTokensAndTheSecretsOfJoinLinesToo(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"/tokens/lht-fzmkfqdmbfktaax3rtgsdg33vwtfo5wf4wzje2kbldgztkbympna: not found":               "/tokens/lht-xxxxx: not found",
-		"lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-secretsecretsecretsecretsecretse@h:1": "lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-xxxxx@h:1",
-		`invite "lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-secr"`:                        `invite "lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-xxxxx"`,
+		"/tokens/lht-fzmkfqdmbfktaax3rtgsdg33vwtfo5wf4wzje2kbldgztkbympna: not found":                                                           "/tokens/lht-xxxxx: not found",
+		"lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-secretsecretsecretsecretsecretse@h:1":                                             "lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-xxxxx@h:1",
+		"lh2-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-abcdefghabcdefghabcdefghabcdefgh-1767225600-secretsecretsecretsecretsecretse@h:1": "lh2-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-abcdefghabcdefghabcdefghabcdefgh-1767225600-xxxxx@h:1",
+		`invite "lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-secr"`:                                                                    `invite "lh1-worker-abcdefgh-abcdefghabcdefghabcdefghabcdefgh-xxxxx"`,
 		"lht- and lh1-worker-":           "lht- and lh1-worker-",
 		"https://bob:s3cret@example.org": "https://xxxxx@example.org",
 	} {

@@ -227,7 +227,7 @@ func (o operation) needs(t *testing.T) access.Roles {
 var decidedByPath = map[string]bool{"endSession": true, "listTuples": true, "readTuple": true}
 
 // Each route is asked by everybody, over TLS as from another machine.
-func TestEachRouteRefusesWhoeverLacksItsRole(t *testing.T) {
+func TestFault44EachRouteRefusesWhoeverLacksItsRole(t *testing.T) {
 	t.Parallel()
 	s := newSecured(t)
 	text, err := api.OpenAPI(api.WholeDocument)

@@ -34,7 +34,7 @@ type Folders struct {
 func Examine(ctx context.Context, f Folders) []Finding {
 	return slices.Concat(
 		[]Finding{checkDataFolder(f.Data), checkDiskSpace("disk space for data", f.Data), checkDiskSpace("disk space for spools", f.temp())},
-		checkFiles(ctx, f),
+		checkKeys(f.Data), checkFiles(ctx, f),
 		[]Finding{checkOpenFiles(), checkClock(), checkProcessors()},
 		[]Finding{checkGit()},
 		checkSound(ctx),

@@ -15,7 +15,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// isRefused reports whether an address is refused because it guesses. The error tells of a wrong token, too.
+// isRefused reports whether an address that guesses gets err, which is about a wrong token too.
 func isRefused(t *testing.T, err error) bool {
 	t.Helper()
 	require.ErrorIs(t, err, fault.ErrUnauthenticated)

@@ -166,7 +166,7 @@ func TestASecretInTheOutputIsAFailureAndNotRepeated(t *testing.T) {
 		}
 		return "cat <<'E'\n" + events + "\nE\n:"
 	}
-	secrets := []string{"lht-" + part + part[:20], "lh1-worker-abcd2345-" + part + "-" + part + "@server:7411", "-----BEGIN PRIVATE KEY-----"}
+	secrets := []string{"lht-" + part + part[:20], "lh1-worker-abcd2345-" + part + "-" + part + "@server:7411", "lh2-worker-abcd2345-" + part + "-" + part + "-1767225600-" + part + "@server:7411", "-----BEGIN PRIVATE KEY-----"}
 	out, ok := run(t, printed(secrets...))
 	require.False(t, ok)
 	require.Contains(t, out, "secret in the output of p TestA\nsecret in the output of p TestB\n")

@@ -10,7 +10,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-func TestACoordinatorAuthenticatesBeyondItsMachine(t *testing.T) {
+func TestFault46ACoordinatorAuthenticatesBeyondItsMachine(t *testing.T) {
 	alone(t)
 	for _, c := range []struct {
 		args []string

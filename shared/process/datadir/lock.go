@@ -89,13 +89,21 @@ func unusable(err error) error {
 	return fmt.Errorf("data folder: user %d cannot write %w; chown the folder to that user, or name another one with --data: %w", os.Getuid(), err, fault.ErrPermission)
 }
 
-// sign writes that this process holds the lock.
+// sign writes that this process holds the lock, with its command. Its other arguments may have secrets.
 func sign(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return err
 	}
-	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+" "+strings.Join(os.Args, " ")+"\n"), 0)
+	_, err := f.WriteAt([]byte(strconv.Itoa(os.Getpid())+" "+command()+"\n"), 0)
 	return err
+}
+
+// command returns the name of the program and of its command, such as "leasehold worker".
+func command() string {
+	if len(os.Args) > 1 && !strings.HasPrefix(os.Args[1], "-") {
+		return os.Args[0] + " " + os.Args[1]
+	}
+	return os.Args[0]
 }
 
 // holder returns the process that holds the lock, for errors; "another process" if the file does
