@@ -250,11 +250,11 @@ func TestFault44EachRouteRefusesWhoeverLacksItsRole(t *testing.T) {
 				what := o.ID + " as " + v.name
 				switch {
 				case v.roles == access.None:
-					require.Contains(t, []int{401, 403}, got, what)
+					require.Contains(t, []int{401, 403, 429}, got, what) // 429: many wrong tokens from one address
 				case !v.roles.Meet(need):
 					require.Equal(t, 403, got, what)
 				case !decidedByPath[o.ID]:
-					require.NotContains(t, []int{401, 403}, got, what)
+					require.NotContains(t, []int{401, 403, 429}, got, what)
 				}
 			}
 		}
