@@ -172,7 +172,9 @@ func (l *listeners) byToken() func(net.Conn, string) (access.Identity, error) {
 	if l.auth == nil {
 		return nil
 	}
-	return func(c net.Conn, token string) (access.Identity, error) { return l.auth.ByToken(c.RemoteAddr().String(), token) }
+	return func(c net.Conn, token string) (access.Identity, error) {
+		return l.auth.ByToken(c.RemoteAddr().String(), token)
+	}
 }
 
 // check returns what refuses requests at the native gate that need other roles; nil: nothing.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"leasehold/coordinator/api"
+	"leasehold/shared/api/client"
+	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/exposition"
@@ -62,14 +64,15 @@ func (r *remoteNode) serveMetrics(ctx context.Context) error {
 	return nil
 }
 
-// asksAsReader asks the coordinator with the token of somebody else for something that needs the role reader.
+// asksAsReader asks the coordinator with the token of somebody else for something that needs the role reader. It must not
+// be something for which an older coordinator has no route.
 func (r *remoteNode) asksAsReader(ctx context.Context, token string) error {
 	c, err := r.member.ClientAs(token)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
-	_, err = c.Attention(ctx)
+	_, err = c.Do(ctx, client.Call{Method: "GET", Path: "totals", Answer: &catalog.Totals{}, Repeat: true})
 	return err
 }
 

@@ -53,9 +53,9 @@ func TestHistoryRefusesWhatIsNotKept(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, status)
 	require.Contains(t, answer["detail"], "want 600 with two-weeks")
 	for query, want := range map[string]string{
-		"span=week":                "want hour, day or two-weeks",
-		"step_s=30":                "want 60 or 600",
-		"step_s=-1":                "want a whole number from 0 to 600",
+		"span=week": "want hour, day or two-weeks",
+		"step_s=30": "want 60 or 600",
+		"step_s=-1": "want a whole number from 0 to 600",
 	} {
 		status, answer := h.call("GET", "/api/v1/history?"+query, "")
 		require.Equal(t, http.StatusBadRequest, status, query)
