@@ -346,6 +346,24 @@ func TestPeersThatWereNotSeenForAnHourAreListedWithAll(t *testing.T) {
 	require.Len(t, h.Peers(true), 1)
 }
 
+func TestABusyProgramDoesNotPushChangesByPeopleOutOfTheAudit(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	require.NoError(t, h.Note(t.Context(), admission.Record{At: h.clock, Action: "deleteSpace"}))
+	const bound = 100_000
+	all := make([]admission.Record, bound+5)
+	for n := range all {
+		all[n] = admission.Record{At: h.clock.Add(time.Duration(n) * time.Millisecond), Action: "createTask", Object: fmt.Sprint(n), Routine: true}
+	}
+	require.NoError(t, h.Note(t.Context(), all...))
+	found, err := h.Audit(t.Context(), time.Time{}, 2*bound)
+	require.NoError(t, err)
+	require.Len(t, found, bound+1)
+	require.Equal(t, "deleteSpace", found[0].Action)
+	require.Equal(t, "5", found[1].Object)
+	require.Equal(t, fmt.Sprint(bound+4), found[bound].Object)
+}
+
 func TestTheAuditHasTheLatestRecords(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

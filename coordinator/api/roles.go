@@ -95,8 +95,8 @@ func (s *server) needing(operation string, need access.Roles, next http.Handler)
 	})
 }
 
-// note adds a change to the audit. Changes by an admin are a record each; those of programs with other roles, which may be
-// thousands in a second, are counted by the minute.
+// note adds a change to the audit. Those by programs without the role admin, which may be thousands in a second, are
+// routine.
 func (s *server) note(ctx context.Context, r *http.Request, operation string, err error) {
 	i, note := access.Of(ctx), s.Auth.NoteRoutine
 	if i.Roles.Meet(access.Admin) {

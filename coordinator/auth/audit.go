@@ -23,6 +23,14 @@ func (a *Auth) Note(ctx context.Context, i access.Identity, address, action, obj
 	a.queue(ctx, a.record(i, address, action, object, err))
 }
 
+// NoteRoutine is Note for what programs do often, such as creating tasks, and for requests that are refused. Their records
+// have a bound of their own, so that they do not push changes by people out of the audit.
+func (a *Auth) NoteRoutine(ctx context.Context, i access.Identity, address, action, object string, err error) {
+	r := a.record(i, address, action, object, err)
+	r.Routine = true
+	a.queue(ctx, r)
+}
+
 func (a *Auth) record(i access.Identity, address, action, object string, err error) admission.Record {
 	outcome := "done"
 	if err != nil {
@@ -58,16 +66,12 @@ func (a *Auth) Run(ctx context.Context) {
 	tick, end := time.NewTicker(sawInterval), time.NewTicker(endInterval)
 	defer tick.Stop()
 	defer end.Stop()
-	minute := time.NewTicker(routineSpan)
-	defer minute.Stop()
 	for {
 		select {
 		case <-end.C:
 			a.EndExpired()
 		case <-tick.C:
 			a.noteConnected(ctx)
-		case <-minute.C:
-			a.writeRoutine(ctx, false)
 		case first := <-a.notes:
 			a.write(ctx, first)
 		case <-ctx.Done():
@@ -75,7 +79,6 @@ func (a *Auth) Run(ctx context.Context) {
 			case first := <-a.notes:
 				a.write(ctx, first)
 			default:
-				a.writeRoutine(ctx, true)
 				return
 			}
 		}

@@ -44,13 +44,12 @@ type Auth struct {
 	end       func(id string)
 	connected func() []string
 	rotated   func()
-	routine   map[kind]*counted
 	looked    time.Time // by EndExpired
 }
 
 // New returns an Auth; Run writes its audit.
 func New(c Config) *Auth {
-	return &Auth{Config: c, looked: c.Now(), cookies: newCookies(c.Now), guesses: guesses{now: c.Now, log: c.Log, of: map[netip.Prefix]guesser{}}, notes: make(chan admission.Record, maxNotes), routine: map[kind]*counted{}}
+	return &Auth{Config: c, looked: c.Now(), cookies: newCookies(c.Now), guesses: guesses{now: c.Now, log: c.Log, of: map[netip.Prefix]guesser{}}, notes: make(chan admission.Record, maxNotes)}
 }
 
 // proof is what the certificate of a connection proves. It is verified once for each connection, because that takes a
