@@ -67,7 +67,10 @@ func (unreadable) Origin(context.Context, string) (models.Origin, error) {
 	return models.Origin{}, errUnreadable
 }
 func (unreadable) Episodes(context.Context) ([]models.Episode, error) { return nil, errUnreadable }
-func (unreadable) Clips(context.Context) ([]models.Clip, error)       { return nil, errUnreadable }
+func (unreadable) EpisodesOf(context.Context, catalog.EpisodeFilter, catalog.Part) ([]catalog.EpisodeProgress, int, error) {
+	return nil, 0, errUnreadable
+}
+func (unreadable) Clips(context.Context) ([]models.Clip, error) { return nil, errUnreadable }
 
 // readableOrigins is unreadable, but for origins.
 type readableOrigins struct{ unreadable }

@@ -52,6 +52,9 @@ func (c *fixedCatalog) Ingest(_ context.Context, r models.Researched, at time.Ti
 func (c *fixedCatalog) Lift(_ context.Context, episode string, clips []string) error {
 	return c.keep(episode, len(clips))
 }
+func (c *fixedCatalog) EpisodesOf(_ context.Context, f catalog.EpisodeFilter, p catalog.Part) ([]catalog.EpisodeProgress, int, error) {
+	return make([]catalog.EpisodeProgress, 2), 9, c.keep(f, p)
+}
 func (c *fixedCatalog) FindingsOf(_ context.Context, a catalog.About, p catalog.Part) ([]catalog.Finding, int, error) {
 	return make([]catalog.Finding, 2), 9, c.keep(a, p)
 }
@@ -66,7 +69,7 @@ func TestAManagerReachesTheMethodsOfTheCatalogAndGetsTheirErrors(t *testing.T) {
 	t.Parallel()
 	c := &fixedCatalog{}
 	s, ctx, at := &server{Config: Config{Catalog: c}}, t.Context(), time.Unix(1_800_000_000, 0)
-	q := &request{values: map[string]any{"origin": "o", "episode": "e", "clip": "c", "limit": 3, "offset": 4}}
+	q := &request{values: map[string]any{"origin": "o", "episode": "e", "clip": "c", "title": "t", "limit": 3, "offset": 4}}
 	part := catalog.Part{Offset: 4, Limit: 3}
 	for name, x := range map[string]struct {
 		call func() (any, error)
@@ -85,6 +88,7 @@ func TestAManagerReachesTheMethodsOfTheCatalogAndGetsTheirErrors(t *testing.T) {
 			return s.catalogIngest(ctx, q, types.Ingestion{Result: models.Researched{Episode: "e"}, At: at})
 		}, []any{"e", at}, none{}},
 		"lift":     {func() (any, error) { return s.catalogLift(ctx, q, catalog.Busy{Episode: "e", Clips: []string{"c"}}) }, []any{"e", 1}, none{}},
+		"episodes": {func() (any, error) { return s.listEpisodes(ctx, q) }, []any{catalog.EpisodeFilter{Origin: "o", Title: "t"}, part}, types.Page[catalog.EpisodeProgress]{Items: make([]catalog.EpisodeProgress, 2), Total: 9}},
 		"findings": {func() (any, error) { return s.listFindings(ctx, q) }, []any{catalog.About{Episode: "e", Clip: "c"}, part}, types.Page[catalog.Finding]{Items: make([]catalog.Finding, 2), Total: 9}},
 		"problems": {func() (any, error) { return s.listProblems(ctx, q) }, []any{catalog.About{Origin: "o", Episode: "e", Clip: "c"}, part}, types.Page[catalog.Problem]{Items: make([]catalog.Problem, 2), Total: 9}},
 		"totals":   {func() (any, error) { return s.getTotals(ctx, q) }, nil, catalog.Totals{Clips: 5}},

@@ -16,20 +16,16 @@ import (
 // defaultCurator is the origin of recordings that are put without one.
 var defaultCurator = models.Origin{ID: "api", Kind: models.API, URI: "api:"}
 
-func (s *server) listEpisodes(ctx context.Context, q *request) (types.Page[models.Episode], error) {
-	all, err := s.Catalog.Episodes(ctx)
-	return cut(q, slices.DeleteFunc(all, func(e models.Episode) bool { return q.isOfOther(e.Recording) })), err
+func (s *server) listEpisodes(ctx context.Context, q *request) (types.Page[catalog.EpisodeProgress], error) {
+	filter := catalog.EpisodeFilter{Origin: q.text("origin"), Title: q.text("title")}
+	episodes, total, err := s.Catalog.EpisodesOf(ctx, filter, catalog.Part{Offset: q.number("offset"), Limit: q.number("limit")})
+	return toPage(episodes, total, itself), err
 }
 
 func (s *server) listClips(ctx context.Context, q *request) (types.Page[models.Clip], error) {
 	all, err := s.Catalog.Clips(ctx)
-	return cut(q, slices.DeleteFunc(all, func(c models.Clip) bool { return q.isOfOther(c.Recording) })), err
-}
-
-// isOfOther reports whether the request asks for the recordings of another origin.
-func (q *request) isOfOther(r models.Recording) bool {
 	origin := q.text("origin")
-	return origin != "" && r.Origin != origin
+	return cut(q, slices.DeleteFunc(all, func(c models.Clip) bool { return origin != "" && c.Origin != origin })), err
 }
 
 // putEpisodes curates episodes. The clips of the origin stay.

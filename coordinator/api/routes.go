@@ -73,7 +73,8 @@ func (s *server) visitRoutes() []route {
 // recordingRoutes are the routes for episodes, clips, findings and problems.
 func (s *server) recordingRoutes() []route {
 	return []route{
-		on("listEpisodes", "GET", "/episodes", "List the episodes, latest curated first.", s.listEpisodes, page(maxPage, byOrigin)...),
+		on("listEpisodes", "GET", "/episodes", "List the episodes with their progress, latest curated first.", s.listEpisodes,
+			page(maxPage, byOrigin, param{name: "title", doc: "only episodes with this text in their title; ASCII letters match in upper and lower case"})...),
 		withBody("putEpisodes", "PUT", "/episodes", "Put episodes, with their priorities. Repeating it changes nothing.", s.putEpisodes).link("getOrigin", "origin", "origin"),
 		on("getEpisode", "GET", "/episodes/{episode}", "Show an episode.", s.getEpisode),
 		on("getWaveform", "GET", "/episodes/{episode}/waveform", "Show the waveform of an episode that was researched.", s.getWaveform),

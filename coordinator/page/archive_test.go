@@ -117,6 +117,28 @@ func TestAnEpisodeWithoutAPicture(t *testing.T) {
 	require.NotContains(t, text, "<script>alert")
 }
 
+func TestTheArchiveListsEpisodesWithTheirProgress(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.fill("Monday 50%", "reason")
+	h.addShow("The show", "jingle")
+	newest := models.NewID("show", "show-0")
+	text := h.shows("/archive", "Episodes <span class=\"soft\">61", `href="/archive/episodes/`+newest+`">The show, part 60</a>`, `<td class="n">7 of 9</td><td class="n">8 findings</td>`, `href="/archive?after=50"`)
+	require.Equal(t, 50, strings.Count(text, "<tr data-key"))
+	text = h.shows("/archive?after=50&from=50", `href="/archive?from=50">first page`, `href="/archive?after=50">first page`, "The show, part 1<")
+	require.Equal(t, 11, strings.Count(text, "<tr data-key"))
+	text = h.shows("/archive?title=SHOW", "Episodes <span class=\"soft\">60 of 61", `value="SHOW"`, `href="/archive?after=50&amp;title=SHOW"`)
+	require.NotContains(t, text, ">Monday 50%</a></td><td class=\"n soft\">")
+	require.Equal(t, 1, strings.Count(h.shows("/archive?title=0%25"), "<tr data-key"))
+	for _, query := range []string{"title=nothing", "title=%3Cscript%3Ealert(1)", "title=.*", "title=" + strings.Repeat("x", 5000)} {
+		require.NotContains(t, h.shows("/archive?"+query, "No episode has this text in its title."), "<script>alert")
+	}
+	for _, query := range []string{"after=-1", "after=x", "after=99999999999999999999"} {
+		h.shows("/archive?" + query)
+	}
+	require.Less(t, len(h.shows("/archive")), 150_000)
+}
+
 func TestAClipOverTheYears(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -198,7 +198,7 @@ func (h *fixture) pagesOf(title, reason string) (server *httptest.Server, pages 
 	return server, map[string]string{
 		"episode": "/archive/episodes/" + episode, "clip": "/archive/clips/" + clip, "episode-plain": "/archive/episodes/" + models.NewID("o", "e"),
 		"overview": "/", "tasks": "/tasks", "dead": "/tasks?state=dead&action=resize", "none": "/tasks?action=none", "task": "/tasks/" + child.ID, "running": "/tasks/" + running.ID, "dead-task": "/tasks/" + dead,
-		"workers": "/workers", "archive": "/archive", "visits": "/visits", "schedules": "/schedules", "spaces": "/spaces", "space": "/spaces/dead?template=...", "log": "/log", "missing": "/tasks/none",
+		"workers": "/workers", "archive": "/archive", "archive-title": "/archive?title=part+6", "archive-next": "/archive?after=50&from=50", "archive-none": "/archive?title=none", "visits": "/visits", "schedules": "/schedules", "spaces": "/spaces", "space": "/spaces/dead?template=...", "log": "/log", "missing": "/tasks/none",
 	}
 }
 

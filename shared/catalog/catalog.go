@@ -79,6 +79,9 @@ type Catalog interface {
 	AudioChecked(ctx context.Context, at time.Time, checked []models.Audio) (replaced int, err error)
 	// Episodes lists them, latest curated first.
 	Episodes(ctx context.Context) ([]models.Episode, error)
+	// EpisodesOf lists a part of the episodes that f selects, in the order of Episodes and with the progress of each,
+	// and counts all that it selects.
+	EpisodesOf(ctx context.Context, f EpisodeFilter, p Part) (list []EpisodeProgress, total int, err error)
 	Episode(ctx context.Context, id string) (models.Episode, error)
 	// Waveform returns the waveform of an episode. fault.ErrNotFound: the episode is unknown, or no worker has sent the
 	// waveform of its current version.
@@ -190,6 +193,18 @@ type Busy struct {
 
 // About selects findings and problems by ids; an empty id matches all.
 type About struct{ Origin, Episode, Clip string }
+
+// EpisodeFilter selects episodes by the id of their origin and by a text in their title; an empty field matches all.
+// ASCII letters of the title match in upper and lower case.
+type EpisodeFilter struct{ Origin, Title string }
+
+// EpisodeProgress is an episode and what its research has led to. It counts what the other methods list.
+type EpisodeProgress struct {
+	models.Episode
+	Researched int `json:"researched" doc:"clips that were searched in it"`
+	Findings   int `json:"findings" doc:"places at which clips were found in it"`
+	Problems   int `json:"problems"`
+}
 
 // Part is a part of a list: at most Limit of it, after the first Offset. Limit -1 is
 // all the rest.

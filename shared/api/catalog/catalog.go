@@ -73,6 +73,11 @@ func (c *Client) Episodes(ctx context.Context) ([]models.Episode, error) {
 	return all[models.Episode](ctx, c, "episodes")
 }
 
+// EpisodesOf reads the part in pages.
+func (c *Client) EpisodesOf(ctx context.Context, f catalog.EpisodeFilter, p catalog.Part) ([]catalog.EpisodeProgress, int, error) {
+	return readPart[catalog.EpisodeProgress](ctx, c, "episodes", map[string]string{"origin": f.Origin, "title": f.Title}, p)
+}
+
 // Episode requests one episode. It fails with fault.ErrNotFound if the id is unknown.
 func (c *Client) Episode(ctx context.Context, id string) (models.Episode, error) {
 	return get[models.Episode](ctx, c, "episodes/"+url.PathEscape(id))
@@ -145,13 +150,13 @@ func (c *Client) Findings(ctx context.Context) ([]catalog.Finding, error) {
 
 // FindingsOf reads the part in pages.
 func (c *Client) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Finding, int, error) {
-	a.Origin = "" // the API refuses it, and it does not select findings
-	return readPart[catalog.Finding](ctx, c, "findings", a, p)
+	// The API refuses an origin, and it does not select findings.
+	return readPart[catalog.Finding](ctx, c, "findings", map[string]string{"episode": a.Episode, "clip": a.Clip}, p)
 }
 
 // ProblemsOf reads the part in pages.
 func (c *Client) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part) ([]catalog.Problem, int, error) {
-	return readPart[catalog.Problem](ctx, c, "problems", a, p)
+	return readPart[catalog.Problem](ctx, c, "problems", map[string]string{"origin": a.Origin, "episode": a.Episode, "clip": a.Clip}, p)
 }
 
 // Problems reads the list in pages.
@@ -173,18 +178,18 @@ func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	return page.Items, nil
 }
 
-// readPart reads part p of the items that are about a, in pages, and returns how many items are about a in all. A
-// negative p.Limit reads all from p.Offset on. It sends at least one request, because a limit of 0 still counts.
-func readPart[T any](ctx context.Context, c *Client, path string, a catalog.About, p catalog.Part) (list []T, total int, err error) {
+// readPart reads part p of the items that the parameters of filter select, in pages, and returns how many they select
+// in all. An empty parameter is left out. A negative p.Limit reads all from p.Offset on. It sends at least one request, because a limit of 0 still counts.
+func readPart[T any](ctx context.Context, c *Client, path string, filter map[string]string, p catalog.Part) (list []T, total int, err error) {
 	for first := true; first || p.Limit != 0 && p.Offset < total; first = false {
 		want := client.PageSize
 		if p.Limit >= 0 {
 			want = min(want, p.Limit)
 		}
 		q := url.Values{"offset": {strconv.Itoa(p.Offset)}, "limit": {strconv.Itoa(want)}}
-		for name, id := range map[string]string{"origin": a.Origin, "episode": a.Episode, "clip": a.Clip} {
-			if id != "" {
-				q.Set(name, id)
+		for name, value := range filter {
+			if value != "" {
+				q.Set(name, value)
 			}
 		}
 		var page types.Page[T]

@@ -3,6 +3,7 @@ package catalogtest
 import (
 	"errors"
 	"reflect"
+	"strings"
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
@@ -60,6 +61,63 @@ var partCases = []behaviour{
 			return p.OriginID == show && p.ClipID == clipID("silence")
 		})
 		of(catalog.About{Episode: "nobody"}, func(catalog.Problem) bool { return false })
+	}},
+	{"a part of the episodes is cut from those that have a text in their title, with the progress of each", func(w *world) {
+		w.clips("a", "b")
+		w.episodes("monday", "tuesday", "50%_off")
+		r := w.selects("50%_off", "a", "b")
+		w.ingest(found(only(r, "The a"), 8, 3))
+		w.ingest(failed(only(r, "The b"), models.ScopePair, "silent"))
+		all, err := w.Episodes(w.ctx)
+		w.ok(err)
+		progress := each(all, func(e models.Episode) catalog.EpisodeProgress {
+			if e.ID == r.Episode.ID {
+				return catalog.EpisodeProgress{Episode: e, Researched: 1, Findings: 2, Problems: 1}
+			}
+			return catalog.EpisodeProgress{Episode: e}
+		})
+		of := func(filter catalog.EpisodeFilter, f func(title string) bool) {
+			w.Helper()
+			wanted := filtered(progress, func(e catalog.EpisodeProgress) bool { return f(e.Title) })
+			for _, p := range parts {
+				got, total, err := w.EpisodesOf(w.ctx, filter, p)
+				w.ok(err)
+				w.same(got, cut(wanted, p), total, len(wanted))
+			}
+		}
+		has := func(text string) func(string) bool {
+			return func(title string) bool { return strings.Contains(title, text) }
+		}
+		of(catalog.EpisodeFilter{}, has(""))
+		of(catalog.EpisodeFilter{Origin: show}, has(""))
+		of(catalog.EpisodeFilter{Origin: spots}, has("nothing"))
+		of(catalog.EpisodeFilter{Origin: "nobody"}, has("nothing"))
+		of(catalog.EpisodeFilter{Title: "DAY"}, has("day"))
+		of(catalog.EpisodeFilter{Title: "tue", Origin: show}, has("tue"))
+		of(catalog.EpisodeFilter{Title: "%_"}, has("%_"))
+		of(catalog.EpisodeFilter{Title: "_"}, has("_"))
+		of(catalog.EpisodeFilter{Title: "o%f"}, has("o%f"))
+	}},
+	{"the progress of an episode counts neither clips that are gone nor a problem twice", func(w *world) {
+		w.clips("a", "b", "c")
+		w.episodes("monday")
+		r := w.selects("monday", "a", "b", "c")
+		w.ingest(found(only(r, "The a"), 8, 3))
+		failing := only(r, "The b")
+		failing.Clips = append(failing.Clips, clipID("c"))
+		failing.ClipMedia = result(r).ClipMedia
+		w.ingest(failed(failing, models.ScopePair, "unreachable"))
+		wantProgress := func(researched, findings, problems int) {
+			w.Helper()
+			got, _, err := w.EpisodesOf(w.ctx, catalog.EpisodeFilter{}, catalog.Part{Limit: 1})
+			w.ok(err)
+			if e := got[0]; e.Researched != researched || e.Findings != findings || e.Problems != problems {
+				w.Fatalf("got %+v", e)
+			}
+		}
+		wantProgress(1, 2, 1)
+		w.clips("b")
+		wantProgress(0, 0, 1)
 	}},
 	{"one recording is that of the list, and what is gone or never was is not found", func(w *world) {
 		w.clips("a")

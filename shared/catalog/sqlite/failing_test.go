@@ -159,6 +159,14 @@ func (f failing) FindingsOf(ctx context.Context, a catalog.About, p catalog.Part
 	return list, total, err
 }
 
+func (f failing) EpisodesOf(ctx context.Context, of catalog.EpisodeFilter, p catalog.Part) (list []catalog.EpisodeProgress, total int, err error) {
+	err = f.ending(ctx, "EpisodesOf", func(ctx context.Context) (err error) {
+		list, total, err = f.Catalog.EpisodesOf(ctx, of, p)
+		return err
+	})
+	return list, total, err
+}
+
 func (f failing) Problems(ctx context.Context) (all []catalog.Problem, err error) {
 	err = f.ending(ctx, "Problems", func(ctx context.Context) (err error) { all, err = f.Catalog.Problems(ctx); return err })
 	return all, err

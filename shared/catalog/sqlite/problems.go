@@ -73,7 +73,10 @@ const fromProblems = ` FROM problem p
 
 // oneCause groups the problems of pairs of one episode with one reason, because an episode
 // that cannot be fetched fails for each of its clips: they are one problem for people.
-const oneCause = ` GROUP BY iif(p.scope = 'pair', p.episode || ' ' || p.reason, p.number)`
+const (
+	cause    = `iif(p.scope = 'pair', p.episode || ' ' || p.reason, p.number)`
+	oneCause = ` GROUP BY ` + cause
+)
 
 // restEnd is when the recording of a problem is fetched again, 0 unless it rests.
 const restEnd = `iif(p.scope = 'fetch', coalesce((SELECT r.at FROM problem r

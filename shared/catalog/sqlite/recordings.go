@@ -31,6 +31,7 @@ func scanRecording(row sqlfile.Row, more ...any) (models.Recording, error) {
 }
 
 const (
+	episodeOrder  = ` ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`
 	selectEpisode = `SELECT ` + recordingColumns + `, r.aired FROM episode r JOIN origin o ON o.number = r.origin WHERE r.gone = 0`
 	selectClip    = `SELECT ` + recordingColumns + ` FROM clip r JOIN origin o ON o.number = r.origin WHERE r.gone = 0`
 )
@@ -44,7 +45,7 @@ func scanEpisode(row sqlfile.Row) (models.Episode, error) {
 // Episodes reads one snapshot, however long the list is.
 func (s *Store) Episodes(ctx context.Context) (list []models.Episode, err error) {
 	err = s.file.Read(ctx, "catalog.Episodes", func(c *sqlfile.Conn) error {
-		return c.All(selectEpisode+` ORDER BY r.first_curated DESC, r.aired DESC, r.title, r.id`, nil, func(row sqlfile.Row) error {
+		return c.All(selectEpisode+episodeOrder, nil, func(row sqlfile.Row) error {
 			e, err := scanEpisode(row)
 			list = append(list, e)
 			return err

@@ -28,13 +28,7 @@ func (s *Store) Totals(ctx context.Context) (t catalog.Totals, err error) {
 
 // countResearched counts the pairs whose episode and clip are both present.
 func countResearched(c *sqlfile.Conn) (pairs int, err error) {
-	present := roaring.New()
-	err = c.All("SELECT number FROM clip WHERE gone = 0", nil, func(row sqlfile.Row) error {
-		var n uint32
-		err := row.Scan(&n)
-		present.Add(n)
-		return err
-	})
+	present, err := presentClips(c)
 	if err != nil {
 		return 0, err
 	}
@@ -52,4 +46,16 @@ func countResearched(c *sqlfile.Conn) (pairs int, err error) {
 			return err
 		})
 	return pairs, err
+}
+
+// presentClips returns the numbers of the clips that are not gone.
+func presentClips(c *sqlfile.Conn) (*roaring.Bitmap, error) {
+	present := roaring.New()
+	err := c.All("SELECT number FROM clip WHERE gone = 0", nil, func(row sqlfile.Row) error {
+		var n uint32
+		err := row.Scan(&n)
+		present.Add(n)
+		return err
+	})
+	return present, err
 }
