@@ -18,10 +18,10 @@ func (a *app) newTop() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "top",
 		Short: "watch and steer a coordinator on one screen",
-		Long: `Show what needs attention, the actions, the workers and the tasks on one screen of
-the terminal, and keep it up to date. Keys pause and resume actions, requeue and
-discard dead letters, cancel tasks and drain workers, as far as your role allows
-it; ? lists them.
+		Long: `Show what needs attention, the actions, the workers and the tasks on one screen,
+and keep it up to date. Keys pause and resume actions, requeue and discard dead
+letters, cancel tasks and drain workers, as far as your role allows it; ? lists
+them.
 
 While the coordinator cannot be reached, the screen keeps the latest data, tells
 their age, and tries again.`,
