@@ -15,7 +15,6 @@ type fault struct {
 	disk   bool                  // the data folder is on a small disk
 	begin  func(r *rig)          // makes it; the condition of the cause holds when it returns
 	repair func(r *rig)          // repairs what a button cannot, before it is pressed; nil: nothing
-	banner bool                  // the page tells it above each page, and has no button
 	after  func(r *rig)          // goes on after the button was pressed; nil: nothing
 	alone  bool                  // it is not made beside other faults, because it changes their processes or takes a minute
 }

@@ -54,12 +54,7 @@ var systemFaults = []fault{
 		flags: func(r *rig) []string {
 			return []string{"--insecure", "--listen", "0.0.0.0" + port(r.gate), "--http", "0.0.0.0" + port(r.http)}
 		},
-		begin:  func(*rig) {},
-		banner: true,
-		after: func(r *rig) {
-			r.coordinator.Kill()
-			r.startCoordinator()
-		},
+		begin: func(*rig) {},
 	},
 }
 
