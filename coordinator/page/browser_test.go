@@ -3,17 +3,14 @@
 package page_test
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -22,91 +19,30 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/history"
+	"leasehold/internal/browser"
 	"leasehold/models"
 	"leasehold/shared/protocol/task"
 )
 
-// hung is the time limit for a browser that starts for the first time on a slow machine.
-const hung = 5 * time.Minute
-
-// A tab is a tab of a headless Chromium, with the errors that its console showed.
-type tab struct {
-	*testing.T
-	ctx context.Context
-
-	mu     sync.Mutex // guards errors
-	errors []string
-}
+// A tab is a tab of a headless Chromium that looks at pages of a fixture.
+type tab struct{ *browser.Tab }
 
 // browse opens a tab in a new browser with settings of Blink, such as preferredColorScheme=0 for dark.
 func browse(t *testing.T, settings string) *tab {
 	t.Helper()
-	path, err := exec.LookPath("chromium-headless-shell")
-	require.NoError(t, err, "apt-get install chromium-headless-shell")
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.WSURLReadTimeout(hung), chromedp.Flag("blink-settings", settings))
-	all, stop := chromedp.NewExecAllocator(t.Context(), options...)
-	t.Cleanup(stop)
-	b := &tab{T: t}
-	var shut context.CancelFunc
-	b.ctx, shut = chromedp.NewContext(all, chromedp.WithListener(b.note))
-	t.Cleanup(shut)
-	return b
-}
-
-// note keeps what the console shows as an error, and exceptions of scripts.
-func (b *tab) note(event any) {
-	name := fmt.Sprintf("%T", event)
-	if !strings.HasSuffix(name, "EventEntryAdded") && !strings.HasSuffix(name, "EventExceptionThrown") {
-		return
-	}
-	text, err := json.Marshal(event)
-	if err != nil {
-		text = []byte(err.Error())
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.errors = append(b.errors, fmt.Sprintf("%s: %.500s", name, text))
-}
-
-// quiet requires that the console showed no error.
-func (b *tab) quiet(what string) {
-	b.Helper()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	require.Empty(b, b.errors, what)
-}
-
-// do runs steps one after the other.
-func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
-	b.Helper()
-	for i, step := range steps {
-		_, err := chromedp.Run(b.ctx, step)
-		require.NoError(b, err, "step %d", i)
-	}
+	return &tab{browser.Open(t, settings)}
 }
 
 // value evaluates an expression in the page.
 func value[T any](b *tab, expression string) T {
 	b.Helper()
-	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
-	require.NoError(b, err, expression)
-	return v
-}
-
-// until waits until an expression in the page is true.
-func until(expression string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(hung))
+	return browser.Value[T](b.Tab, expression)
 }
 
 // picture writes the whole page to .build.
 func (b *tab) picture(name string) {
-	data, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
-	require.NoError(b, err)
-	folder, err := filepath.Abs("../../.build/pages")
-	require.NoError(b, err)
-	require.NoError(b, os.MkdirAll(folder, 0o755))
-	require.NoError(b, os.WriteFile(filepath.Join(folder, name+".png"), data, 0o644))
+	b.Helper()
+	b.Picture(filepath.Join("../../.build/pages", name+".png"))
 }
 
 // accessible requires that the page breaks no rule of WCAG 2.2 AA that axe-core knows.
@@ -121,7 +57,7 @@ func (b *tab) accessible(what string) {
 	value[bool](b, string(script)+";true")
 	value[bool](b, `window.found = null; axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa"] }).then((r) => {
 		window.found = r.violations.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 200) + " " + n.failureSummary)) }); true`)
-	b.do(until("window.found !== null"))
+	b.Do(browser.Until("window.found !== null"))
 	assert.Empty(b, value[[]string](b, "window.found"), what)
 }
 
@@ -223,25 +159,25 @@ func TestEachPageInABrowser(t *testing.T) {
 // examine looks at a page: it must fit, be accessible, and show no error in the console.
 func (b *tab) examine(address, what string, width int, scripts bool) {
 	b.Helper()
-	b.do(chromedp.EmulateViewport(int64(width), 900), chromedp.Navigate(address), chromedp.WaitReady("#main"))
+	b.Do(chromedp.EmulateViewport(int64(width), 900), chromedp.Navigate(address), chromedp.WaitReady("#main"))
 	missing := strings.HasPrefix(what, "missing")
 	if scripts && !missing {
-		b.do(until(`document.getElementById("live").textContent === "live"`))
+		b.Do(browser.Until(`document.getElementById("live").textContent === "live"`))
 	}
 	b.picture(what)
 	b.fits(what, width)
 	if further := map[int]int{390: 360, 1280: 1600}[width]; further > 0 {
-		b.do(chromedp.EmulateViewport(int64(further), 900))
+		b.Do(chromedp.EmulateViewport(int64(further), 900))
 		b.fits(fmt.Sprintf("%s at %d px", what, further), further)
-		b.do(chromedp.EmulateViewport(int64(width), 900))
+		b.Do(chromedp.EmulateViewport(int64(width), 900))
 	}
 	if scripts {
 		b.accessible(what)
 	}
 	if missing { // the console tells of the status
-		b.errors = nil
+		b.Forget()
 	}
-	b.quiet(what)
+	b.Quiet(what)
 }
 
 // attentionAnswers are answers of the API for an overview with some of everything.
@@ -271,7 +207,7 @@ func TestTheOverviewWithAttentionInABrowser(t *testing.T) {
 			for _, width := range []int{390, 1280} {
 				b.examine(server.URL+"/", fmt.Sprintf("attention-%d-%s", width, theme), width, theme != "plain")
 			}
-			b.do(chromedp.Click(`[data-key=a2] details.drop summary`))
+			b.Do(chromedp.Click(`[data-key=a2] details.drop summary`))
 			b.picture("attention-open-" + theme)
 			b.fits("open", 1280)
 		})

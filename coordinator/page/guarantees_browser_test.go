@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/page"
+	"leasehold/internal/browser"
 	"leasehold/models"
 )
 
@@ -34,13 +35,13 @@ func TestHostileTextsStayTextAndInTheirPlace(t *testing.T) {
 					continue
 				}
 				what := name + " on " + page
-				b.do(chromedp.EmulateViewport(390, 900), chromedp.Navigate(server.URL+path), until(`document.getElementById("live").textContent === "live"`))
+				b.Do(chromedp.EmulateViewport(390, 900), chromedp.Navigate(server.URL+path), browser.Until(`document.getElementById("live").textContent === "live"`))
 				b.fits(what, 390)
 				if page == "episode" || page == "overview" || page == "clip" {
 					b.picture("hostile-" + strings.ReplaceAll(name, " ", "-") + "-" + page)
 				}
 				require.True(t, value[bool](b, `window.broken === undefined && document.querySelectorAll("main").length === 1 && document.querySelector("main footer") !== null`), what)
-				b.quiet(what)
+				b.Quiet(what)
 			}
 		})
 	}
@@ -73,14 +74,14 @@ func TestBehindAProxyWithAPrefix(t *testing.T) {
 			made := h.create(models.Task{Action: "mail"})
 			b := browse(t, "preferredColorScheme=1,autoplayPolicy=0")
 			b.open(outer.URL + "/queue/")
-			b.do(chromedp.Click(`nav a[data-key="t"]`))
-			b.arrives(fmt.Sprintf(`location.pathname === "/queue/tasks" && Boolean(document.querySelector('tr[data-key="%s"]'))`, made.ID))
+			b.Do(chromedp.Click(`nav a[data-key="t"]`))
+			b.Arrives(fmt.Sprintf(`location.pathname === "/queue/tasks" && Boolean(document.querySelector('tr[data-key="%s"]'))`, made.ID))
 			b.open(outer.URL + "/queue/tasks/" + made.ID)
-			b.do(chromedp.Click("details.drop summary"), chromedp.Click("details.drop[open] form button"))
-			b.arrives(`location.pathname.startsWith("/queue/tasks/") && Boolean(document.querySelector(".did")?.textContent.includes("was cancelled"))`)
+			b.Do(chromedp.Click("details.drop summary"), chromedp.Click("details.drop[open] form button"))
+			b.Arrives(`location.pathname.startsWith("/queue/tasks/") && Boolean(document.querySelector(".did")?.textContent.includes("was cancelled"))`)
 			b.open(outer.URL + "/queue/archive/episodes/" + episode)
-			b.do(chromedp.Click(`a.play[data-hear="19"]`), until(`document.getElementById("sound").currentTime > 19`))
-			b.quiet(name)
+			b.Do(chromedp.Click(`a.play[data-hear="19"]`), browser.Until(`document.getElementById("sound").currentTime > 19`))
+			b.Quiet(name)
 		})
 	}
 }
@@ -94,12 +95,9 @@ func TestEightTabsLoad(t *testing.T) {
 	first.open(server.URL + "/workers")
 	for n := range 7 {
 		value[bool](first, `Object.defineProperty(document, "hidden", { configurable: true, get: () => true }); document.dispatchEvent(new Event("visibilitychange")); true`)
-		next := &tab{T: t}
-		var shut func()
-		next.ctx, shut = chromedp.NewContext(first.ctx, chromedp.WithListener(next.note))
-		t.Cleanup(shut)
+		next := &tab{first.Another()}
 		next.open(fmt.Sprintf("%s/tasks?tab=%d", server.URL, n))
-		next.quiet("tab")
+		next.Quiet("tab")
 		first = next
 	}
 }

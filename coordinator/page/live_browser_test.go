@@ -12,6 +12,7 @@ import (
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/browser"
 	"leasehold/models"
 	"leasehold/shared/protocol/task"
 )
@@ -19,16 +20,7 @@ import (
 // open opens a page and waits until it is live.
 func (b *tab) open(address string) {
 	b.Helper()
-	b.do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address), until(`document.getElementById("live").textContent === "live"`))
-}
-
-// arrives waits until an expression is true on a page that is being loaded.
-func (b *tab) arrives(expression string) {
-	b.Helper()
-	require.Eventually(b, func() bool {
-		there, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
-		return err == nil && there
-	}, hung, hung/3000, expression)
+	b.Do(chromedp.EmulateViewport(1280, 900), chromedp.Navigate(address), browser.Until(`document.getElementById("live").textContent === "live"`))
 }
 
 func TestUpdatesKeepWhatTheViewerDoes(t *testing.T) {
@@ -38,24 +30,24 @@ func TestUpdatesKeepWhatTheViewerDoes(t *testing.T) {
 	first := h.create(models.Task{Action: "mail"})
 	b := browse(t, "preferredColorScheme=1")
 	b.open(server.URL + "/tasks/" + first.ID)
-	b.do(chromedp.Click("details.drop summary"), until(`document.querySelector("details.drop").open`))
+	b.Do(chromedp.Click("details.drop summary"), browser.Until(`document.querySelector("details.drop").open`))
 	value[bool](b, `window.box = document.querySelector("input[name=reason]"); box.focus(); box.value = "no longer"; box.setSelectionRange(3, 9); window.shownBefore = document.getElementById("main"); true`)
 	for n := range 3 {
 		claimed, err := task.Client{Repo: h.repo}.Claim(t.Context(), "mail")
 		require.NoError(t, err)
-		b.do(until(`document.querySelector(".why").textContent.includes("running")`))
+		b.Do(browser.Until(`document.querySelector(".why").textContent.includes("running")`))
 		require.NoError(t, task.Client{Repo: h.repo}.Note(t.Context(), claimed, models.Progress{Fraction: .1 * float64(n), Text: fmt.Sprintf("part %d", n)}))
-		b.do(until(fmt.Sprintf(`document.querySelector(".why").textContent.includes("part %d")`, n)))
+		b.Do(browser.Until(fmt.Sprintf(`document.querySelector(".why").textContent.includes("part %d")`, n)))
 		require.NoError(t, task.Client{Repo: h.repo}.HandBack(t.Context(), claimed))
-		b.do(until(`!document.querySelector(".why").textContent.includes("running")`))
+		b.Do(browser.Until(`!document.querySelector(".why").textContent.includes("running")`))
 	}
 	require.True(t, value[bool](b, `document.activeElement === box && box.isConnected && box.value === "no longer" && box.selectionStart === 3 && box.selectionEnd === 9`))
 	require.True(t, value[bool](b, `document.querySelector("details.drop").open && shownBefore === document.getElementById("main")`))
-	b.quiet("updates")
+	b.Quiet("updates")
 
 	// The form works, the page tells so once, and a reload does not repeat it.
-	b.do(chromedp.Click("details.drop[open] form button"))
-	b.arrives(`Boolean(document.querySelector(".did")?.textContent.includes("was cancelled"))`)
+	b.Do(chromedp.Click("details.drop[open] form button"))
+	b.Arrives(`Boolean(document.querySelector(".did")?.textContent.includes("was cancelled"))`)
 	require.NotContains(t, value[string](b, "location.href"), "did=")
 }
 
@@ -71,11 +63,11 @@ func TestRowsAreReplacedByKey(t *testing.T) {
 	b.open(server.URL + "/tasks?action=mail")
 	value[bool](b, fmt.Sprintf(`window.row = document.querySelector('tr[data-key="%s"]'); row.querySelector("a").focus(); window.link = document.activeElement; true`, all[2].ID))
 	require.NoError(t, task.Client{Repo: h.repo}.Cancel(t.Context(), all[0].ID, ""))
-	b.do(until(`document.querySelectorAll("tbody tr").length === 2`))
+	b.Do(browser.Until(`document.querySelectorAll("tbody tr").length === 2`))
 	added := h.create(models.Task{Action: "mail"})
-	b.do(until(fmt.Sprintf(`document.querySelector('tr[data-key="%s"]')`, added.ID)))
+	b.Do(browser.Until(fmt.Sprintf(`document.querySelector('tr[data-key="%s"]')`, added.ID)))
 	require.True(t, value[bool](b, `row.isConnected && document.activeElement === link`))
-	b.quiet("rows")
+	b.Quiet("rows")
 }
 
 func TestAPageThatIsCutOffTurnsGrey(t *testing.T) {
@@ -94,11 +86,11 @@ func TestAPageThatIsCutOffTurnsGrey(t *testing.T) {
 	require.False(t, value[bool](b, `document.body.classList.contains("stale")`))
 	cut.Store(true)
 	server.CloseClientConnections()
-	b.do(until(`document.body.classList.contains("stale") && document.getElementById("live").textContent.startsWith("no news for ")`))
+	b.Do(browser.Until(`document.body.classList.contains("stale") && document.getElementById("live").textContent.startsWith("no news for ")`))
 	require.NotContains(t, value[string](b, `document.getElementById("live").textContent`), " 9 s", "it takes ten seconds")
 	b.picture("stale")
 	cut.Store(false)
-	b.do(until(`!document.body.classList.contains("stale") && document.getElementById("live").textContent === "live"`))
+	b.Do(browser.Until(`!document.body.classList.contains("stale") && document.getElementById("live").textContent === "live"`))
 }
 
 func TestTheClockOfTheViewerDoesNotCount(t *testing.T) {
@@ -130,13 +122,13 @@ func TestKeys(t *testing.T) {
 	t.Cleanup(server.Close)
 	b := browse(t, "preferredColorScheme=1")
 	b.open(server.URL + "/")
-	b.do(chromedp.KeyEvent("?"), until(`document.getElementById("keys").open`))
+	b.Do(chromedp.KeyEvent("?"), browser.Until(`document.getElementById("keys").open`))
 	b.accessible("keys")
-	b.do(chromedp.KeyEvent("\x1b"), until(`!document.getElementById("keys").open`))
-	b.do(chromedp.KeyEvent("g"), chromedp.KeyEvent("w"))
-	b.arrives(`location.pathname === "/workers" && document.getElementById("live").textContent === "live"`)
-	b.do(chromedp.KeyEvent("/"), until(`document.activeElement.name === "text"`))
-	b.quiet("keys")
+	b.Do(chromedp.KeyEvent("\x1b"), browser.Until(`!document.getElementById("keys").open`))
+	b.Do(chromedp.KeyEvent("g"), chromedp.KeyEvent("w"))
+	b.Arrives(`location.pathname === "/workers" && document.getElementById("live").textContent === "live"`)
+	b.Do(chromedp.KeyEvent("/"), browser.Until(`document.activeElement.name === "text"`))
+	b.Quiet("keys")
 }
 
 // A browser opens six connections to a host, so an eighth tab loads only if hidden ones have none.
@@ -155,8 +147,8 @@ func TestAHiddenTabHasNoStream(t *testing.T) {
 	b.open(server.URL + "/workers")
 	require.EqualValues(t, 1, streams.Load())
 	value[bool](b, `Object.defineProperty(document, "hidden", { configurable: true, get: () => true }); document.dispatchEvent(new Event("visibilitychange")); true`)
-	require.Eventually(t, func() bool { return streams.Load() == 0 }, hung, hung/3000)
+	require.Eventually(t, func() bool { return streams.Load() == 0 }, browser.Hung, browser.Hung/3000)
 	value[bool](b, `Object.defineProperty(document, "hidden", { configurable: true, get: () => false }); document.dispatchEvent(new Event("visibilitychange")); true`)
-	require.Eventually(t, func() bool { return streams.Load() == 1 }, hung, hung/3000)
-	b.quiet("hidden")
+	require.Eventually(t, func() bool { return streams.Load() == 1 }, browser.Hung, browser.Hung/3000)
+	b.Quiet("hidden")
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// hung is the time limit for a browser that starts for the first time on a slow machine.
-const hung = 5 * time.Minute
+// Hung is the time limit for a browser that starts for the first time on a slow machine.
+const Hung = 5 * time.Minute
 
 // Tab is a tab of a headless Chromium. Its methods fail the test if the browser does.
 type Tab struct {
@@ -37,7 +37,7 @@ func Open(t testing.TB, settings string) *Tab {
 	path, err := exec.LookPath("chromium-headless-shell")
 	require.NoError(t, err, "apt-get install chromium-headless-shell")
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox,
-		chromedp.WSURLReadTimeout(hung), chromedp.Flag("blink-settings", settings))
+		chromedp.WSURLReadTimeout(Hung), chromedp.Flag("blink-settings", settings))
 	all, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(stop)
 	b := &Tab{TB: t}
@@ -45,6 +45,16 @@ func Open(t testing.TB, settings string) *Tab {
 	t.Cleanup(shut)
 	b.ctx = ctx
 	return b
+}
+
+// Another opens another tab in the same browser.
+func (b *Tab) Another() *Tab {
+	b.Helper()
+	next := &Tab{TB: b.TB}
+	ctx, shut := chromedp.NewContext(b.ctx, chromedp.WithListener(next.note))
+	b.Cleanup(shut)
+	next.ctx = ctx
+	return next
 }
 
 // note keeps what the console shows as an error, and exceptions of scripts.
@@ -70,6 +80,13 @@ func (b *Tab) Quiet(what string) {
 	require.Empty(b, b.errors, what)
 }
 
+// Forget forgets the errors that the console has shown.
+func (b *Tab) Forget() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.errors = nil
+}
+
 // Do runs steps one after the other.
 func (b *Tab) Do(steps ...chromedp.Action[chromedp.Void]) {
 	b.Helper()
@@ -93,12 +110,12 @@ func (b *Tab) Arrives(expression string) {
 	require.Eventually(b, func() bool {
 		there, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool](expression))
 		return err == nil && there
-	}, hung, hung/3000, expression)
+	}, Hung, Hung/3000, expression)
 }
 
 // Until waits until an expression in the page is true.
 func Until(expression string) chromedp.Action[chromedp.Void] {
-	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(hung))
+	return chromedp.Poll[chromedp.Void](expression, chromedp.WithPollingTimeout(Hung))
 }
 
 // Picture writes the whole page to path, with the folders that it needs.
