@@ -20,6 +20,7 @@ import (
 	"leasehold/shared/clips/match"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
+	"leasehold/shared/process/wording"
 )
 
 // matchOptions are the flags of `leasehold clips match`.
@@ -319,7 +320,7 @@ func (f *finder) add(r matchRow) error {
 	f.progress.found++
 	switch {
 	case f.o.format == formatLabels:
-		_, err := fmt.Fprintf(f.out, "%.6f\t%.6f\t%s\n", float64(r.Offset), float64(r.Offset+r.Duration), oneLine(f.label(r)))
+		_, err := fmt.Fprintf(f.out, "%.6f\t%.6f\t%s\n", float64(r.Offset), float64(r.Offset+r.Duration), wording.OneLine(f.label(r)))
 		return err
 	case f.o.out.form == asLines:
 		return f.printJSON(r)

@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"time"
+
+	"leasehold/shared/process/wording"
 )
 
 // printCSV prints rows with the names and values of their JSON fields: a time as in JSON, a list or an object
@@ -36,7 +38,7 @@ func printCSV[T row](a *app, rows []T) error {
 			}
 			record[i] = cell
 			if toTerminal {
-				record[i] = printable(cell)
+				record[i] = wording.Printable(cell)
 			}
 		}
 		if err := w.Write(record); err != nil {

@@ -10,10 +10,21 @@ import (
 	"leasehold/models"
 	"leasehold/node"
 	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/export"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/wording"
 )
+
+// The formats of `leasehold findings`.
+const (
+	formatTable    = "table"
+	formatLabels   = "labels"   // of Audacity: start, end, text, separated by tabs
+	formatChapters = "chapters" // of Podcasting 2.0: JSON, version 1.2.0
+	formatWebVTT   = "webvtt"   // cues, as browsers and players show them
+)
+
+var formats = []string{formatTable, formatLabels, formatChapters, formatWebVTT}
 
 // findingsOptions are the flags of `leasehold findings`.
 type findingsOptions struct {
@@ -88,17 +99,17 @@ func (a *app) showFindings(ctx context.Context, from catalog.Catalog, o findings
 	case formatTable:
 		return show(a, o.out, findingRows(found), "no findings")
 	case formatLabels:
-		return a.printLabels(found)
+		return export.WriteLabels(a.out, found)
 	}
 	e, err := o.theEpisode(ctx, from)
 	if err != nil {
 		return err
 	}
-	cues := cuesOf(e, found)
+	cues := export.Cues(e, found)
 	if o.format == formatWebVTT {
-		return a.printWebVTT(cues)
+		return export.WriteWebVTT(a.out, cues)
 	}
-	return a.printChapters(e, cues)
+	return export.WriteChapters(a.out, e, cues)
 }
 
 // theEpisode returns the episode whose id is --episode, or else whose title is. It returns a

@@ -9,6 +9,7 @@ import (
 
 	"leasehold/node"
 	"leasehold/shared/config"
+	"leasehold/shared/process/wording"
 )
 
 // healthTimeout is below the timeout that compose.yaml and stack.yaml give the check.
@@ -36,7 +37,7 @@ asked with the certificate in the folder of the manager or worker.`,
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintln(a.out, oneLine(found))
+			_, err = fmt.Fprintln(a.out, wording.OneLine(found))
 			return err
 		}),
 	}

@@ -6,13 +6,14 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 
 	"github.com/spf13/cobra"
+
+	"leasehold/shared/process/wording"
 )
 
 // The formats in which commands print rows.
@@ -208,14 +209,14 @@ func sayf(w io.Writer, format string, args ...any) (int, error) {
 	for i, arg := range args {
 		switch arg := arg.(type) {
 		case string:
-			args[i] = printable(arg)
+			args[i] = wording.Printable(arg)
 		case error:
-			args[i] = printable(arg.Error())
+			args[i] = wording.Printable(arg.Error())
 		case fmt.Stringer:
-			args[i] = printable(arg.String())
+			args[i] = wording.Printable(arg.String())
 		default:
 			if v := reflect.ValueOf(arg); v.Kind() == reflect.String { // of a type such as models.OriginKind
-				args[i] = printable(v.String())
+				args[i] = wording.Printable(v.String())
 			}
 		}
 	}
@@ -226,25 +227,7 @@ func sayf(w io.Writer, format string, args ...any) (int, error) {
 func printableLines(s string) string {
 	lines := strings.Split(s, "\n")
 	for i, line := range lines {
-		lines[i] = printable(line)
+		lines[i] = wording.Printable(line)
 	}
 	return strings.Join(lines, "\n")
-}
-
-// escapes matches the sequences with which text controls a terminal: those of ESC [ and of
-// ESC ], which may also begin with one C1 character, and the other ones of ESC.
-var escapes = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?|(?:\x1b[\]P^_X]|[\x{9d}\x{90}\x{9e}\x{9f}\x{98}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?|\x1b[ -/]*[0-~]?`)
-
-// printable returns text as a terminal may show it, because others wrote the text: it removes
-// escape sequences and the marks that reorder text, and makes other control characters spaces.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case unicode.Is(unicode.Bidi_Control, r):
-			return -1
-		case unicode.IsControl(r) || r == '\u2028' || r == '\u2029':
-			return ' '
-		}
-		return r
-	}, escapes.ReplaceAllString(strings.ToValidUTF8(s, "\uFFFD"), ""))
 }

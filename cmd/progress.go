@@ -16,6 +16,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/clips"
+	"leasehold/shared/process/wording"
 )
 
 const (
@@ -203,7 +204,7 @@ func (a *app) barsFor(printsLines bool) *bars {
 
 // begin opens the bars for a file.
 func (a *app) begin(p *fileProgress, file int, path string, printsLines bool) {
-	p.file, p.name, p.began = file, oneLine(filepath.Base(path)), time.Now()
+	p.file, p.name, p.began = file, wording.OneLine(filepath.Base(path)), time.Now()
 	if p.first.IsZero() {
 		p.first = p.began
 	}

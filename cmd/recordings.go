@@ -149,7 +149,7 @@ on, and visits do not change it; --reset returns to the origin's priority.`, r.n
 			if err != nil {
 				return err
 			}
-			if _, err := sayf(a.out, "%s %s: priority %d\n", id, oneLine(r.of(changed).Title), r.of(changed).Priority); err != nil {
+			if _, err := sayf(a.out, "%s %s: priority %d\n", id, wording.OneLine(r.of(changed).Title), r.of(changed).Priority); err != nil {
 				return err
 			}
 		}

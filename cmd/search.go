@@ -16,6 +16,7 @@ import (
 	"leasehold/shared/code"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/wording"
 )
 
 // maxMatches is how many matches a search prints without --limit.
@@ -191,7 +192,7 @@ const (
 // with those around it.
 func (p *matchPrinter) print(m types.CodeMatch) error {
 	// A line feed in a name would begin another match, also for a program that reads them.
-	place := printable(placeOf(m.Repo, m.Branch, m.Path))
+	place := wording.Printable(placeOf(m.Repo, m.Branch, m.Path))
 	if p.lines > 0 { // matches with lines around them are separated
 		if p.last != "" {
 			if _, err := fmt.Fprintln(p.out, "--"); err != nil {
@@ -261,7 +262,7 @@ func (p *matchPrinter) plain(text string) string {
 	if !p.terminal {
 		return text
 	}
-	return printable(text)
+	return wording.Printable(text)
 }
 
 // paint returns text as plain does, in a colour if matches have colours.

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/term"
 
 	"leasehold/models"
+	"leasehold/shared/process/wording"
 )
 
 // fit is what is done with a column if the table is wider than the terminal.
@@ -40,7 +41,7 @@ func (a *app) newTable(head ...string) *table {
 // shortened cell.
 func (t *table) row(cells ...string) {
 	for i, c := range cells {
-		cells[i] = models.Redact(printable(c))
+		cells[i] = models.Redact(wording.Printable(c))
 	}
 	t.rows = append(t.rows, cells)
 }

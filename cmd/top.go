@@ -10,6 +10,7 @@ import (
 	"leasehold/cmd/top"
 	"leasehold/models"
 	"leasehold/shared/api/client"
+	"leasehold/shared/process/wording"
 )
 
 // newTop is `leasehold top`.
@@ -33,7 +34,7 @@ their age, and tries again.`,
 	return a.coordinatorCommand(c, func(ctx context.Context, api *client.Client, _ []string) error {
 		o := top.Options{
 			Colour: !once && os.Getenv("NO_COLOR") == "",
-			Clean:  func(text string) string { return models.Redact(printable(text)) },
+			Clean:  func(text string) string { return models.Redact(wording.Printable(text)) },
 		}
 		if once && asJSON {
 			return usagef("--once cannot be combined with --json")

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/process/wording"
 )
 
 // watchable adds --watch to a command that prints a list. With it the command runs at intervals until its context
@@ -111,7 +112,7 @@ func (w *watch) show(first bool, problem error) error {
 // redrawn returns what draws a text over the one before on a terminal of this size. The lines that do not fit are
 // counted.
 func redrawn(head, text string, width, height int, first bool) string {
-	lines := strings.Split(strings.TrimRight(printable(head)+"\n"+text, "\n"), "\n")
+	lines := strings.Split(strings.TrimRight(wording.Printable(head)+"\n"+text, "\n"), "\n")
 	if most := height - 1; most > 1 && len(lines) > most { // the cursor stays in the last line
 		left := len(lines) - most + 1
 		lines = append(lines[:most-1], fmt.Sprintf("… and %s more", count(left, "line")))

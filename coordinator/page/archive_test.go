@@ -98,13 +98,22 @@ func TestAnEpisodeIsAPictureWithItsFindings(t *testing.T) {
 	require.Len(t, lines, 9)
 	require.True(t, strings.HasPrefix(lines[1], `"The show, part 60",'=jingle,2,2,0.980,0,3,`), lines[1])
 
+	w = h.get("/archive/episodes/" + episode + "/labels.txt")
+	require.Equal(t, `attachment; filename="labels.txt"`, w.Header().Get("Content-Disposition"))
+	require.True(t, strings.HasPrefix(w.Body.String(), "2.000000\t4.000000\t=jingle\n4.000000\t7.000000\tdrums (1.00–2.50 s)\n"), w.Body.String())
+	require.Equal(t, 8, strings.Count(w.Body.String(), "\n"))
+	w = h.get("/archive/episodes/" + episode + "/chapters.json")
+	require.Equal(t, "application/json+chapters", w.Header().Get("Content-Type"))
+	require.Contains(t, w.Body.String(), `"title": "The show, part 60"`)
+	require.Equal(t, 8, strings.Count(w.Body.String(), `"startTime"`))
+
 	require.True(t, bytes.Equal(wav(), h.get("/archive/episodes/"+episode+"/sound").Body.Bytes()))
 	require.NoError(t, os.Remove(file))
 	w = h.get("/archive/episodes/" + episode + "/sound")
 	require.Equal(t, http.StatusNotFound, w.Code)
 	require.Contains(t, w.Body.String(), "The show, part 60 cannot be played: fetch file://")
 	require.Contains(t, w.Body.String(), "no such file.")
-	for _, path := range []string{"/archive/episodes/none", "/archive/episodes/none/sound", "/archive/episodes/none/findings.csv", "/archive/clips/none"} {
+	for _, path := range []string{"/archive/episodes/none", "/archive/episodes/none/sound", "/archive/episodes/none/findings.csv", "/archive/episodes/none/labels.txt", "/archive/episodes/none/chapters.json", "/archive/clips/none"} {
 		require.Equal(t, http.StatusNotFound, h.get(path).Code, path)
 	}
 }

@@ -1,12 +1,9 @@
 package page
 
 import (
-	"encoding/csv"
 	"html/template"
-	"net/http"
 	"net/url"
 	"strconv"
-	"strings"
 
 	"leasehold/models"
 	"leasehold/shared/api/types"
@@ -16,8 +13,7 @@ import (
 // Limits of the page of an episode.
 const (
 	maxFound        = 200 // findings that are shown
-	maxFoundCSV     = 1_000
-	maxOthers       = 30 // clips whose other findings are counted
+	maxOthers       = 30  // clips whose other findings are counted
 	episodeProblems = 20
 )
 
@@ -32,7 +28,7 @@ type episodePage struct {
 	Length    string        // empty: unknown
 	Wave      template.HTML // empty: no worker has drawn it
 	Sound     string        // address of its sound; empty: it cannot be heard here
-	CSV       string
+	Exports   []choice
 	Web       string // address of the recording elsewhere; empty: it is a file
 }
 
@@ -62,7 +58,9 @@ func readEpisode(v *visit) (any, error) {
 	if v.page.Sound != nil {
 		e.Sound = v.page.link("/archive/episodes/" + id + "/sound")
 	}
-	e.CSV = v.page.link("/archive/episodes/" + id + "/findings.csv")
+	for _, x := range exports {
+		e.Exports = append(e.Exports, choice{Name: x.name, Link: v.page.link("/archive/episodes/" + id + "/" + x.file)})
+	}
 	if models.IsWebURL(e.Media.URI) {
 		e.Web = e.Media.URI
 	}
@@ -112,33 +110,4 @@ func (v *visit) countFindings(clip string) (int, error) {
 	var answer types.Page[catalog.Finding]
 	err := v.get(v.Context(), path("findings"), url.Values{"clip": {clip}, "limit": {"0"}}, &answer)
 	return answer.Total, err
-}
-
-// serveFindings serves the findings of an episode as CSV.
-func (p *Page) serveFindings(w http.ResponseWriter, r *http.Request) {
-	v, id := p.newVisit(r), r.PathValue("episode")
-	var answer types.Page[catalog.Finding]
-	err := v.get(r.Context(), path("episodes", id), nil, nil)
-	if err == nil {
-		err = v.get(r.Context(), path("findings"), url.Values{"episode": {id}, "limit": {strconv.Itoa(maxFoundCSV)}}, &answer)
-	}
-	if err != nil {
-		p.fail(w, r, "Archive", err)
-		return
-	}
-	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
-	w.Header().Set("Content-Disposition", `attachment; filename="findings.csv"`)
-	rows := [][]string{{"episode", "clip", "offset_s", "duration_s", "score", "part_from_s", "part_to_s", "episode_id", "clip_id"}}
-	for _, f := range answer.Items {
-		rows = append(rows, []string{csvText(f.EpisodeTitle), csvText(f.ClipTitle), f.Offset.String(), f.Duration.String(), strconv.FormatFloat(f.Score, 'f', 3, 64), f.PartFrom.String(), f.PartTo.String(), f.EpisodeID, f.ClipID})
-	}
-	_ = csv.NewWriter(w).WriteAll(rows) // the visitor may be gone
-}
-
-// csvText puts ' before a text that a spreadsheet would take for a formula.
-func csvText(text string) string {
-	if text != "" && strings.ContainsRune("=+-@\t\r", rune(text[0])) {
-		return "'" + text
-	}
-	return text
 }

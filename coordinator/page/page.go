@@ -62,7 +62,9 @@ func New(c Config) *Page {
 	p.mux.Handle("GET /assets/", http.FileServerFS(files))
 	p.mux.HandleFunc("GET /events", p.events)
 	p.mux.HandleFunc("POST /do", p.act)
-	p.mux.HandleFunc("GET /archive/episodes/{episode}/findings.csv", p.serveFindings)
+	for _, x := range exports {
+		p.mux.HandleFunc("GET /archive/episodes/{episode}/"+x.file, p.serveExport(x))
+	}
 	if c.Sound != nil {
 		p.mux.HandleFunc("GET /archive/episodes/{episode}/sound", p.listen)
 	}

@@ -1,4 +1,4 @@
-package cmd
+package export
 
 import (
 	"bytes"
@@ -37,10 +37,9 @@ func TestPlayersCanReadFindingsWithAnyTitle(t *testing.T) {
 			})
 		}
 		found = append(found, catalog.Finding{EpisodeID: "another"})
-		cues := cuesOf(e, found)
+		cues := Cues(e, found)
 		var buf bytes.Buffer
-		a := &app{out: &buf}
-		if err := a.printWebVTT(cues); err != nil || !utf8.Valid(buf.Bytes()) {
+		if err := WriteWebVTT(&buf, cues); err != nil || !utf8.Valid(buf.Bytes()) {
 			t.Fatal(err, buf.String())
 		}
 		blocks := strings.Split(buf.String(), "\n\n")
@@ -59,7 +58,7 @@ func TestPlayersCanReadFindingsWithAnyTitle(t *testing.T) {
 		}
 		buf.Reset()
 		var doc struct{ Chapters []chapter }
-		if err := a.printChapters(e, cues); err != nil || json.Unmarshal(buf.Bytes(), &doc) != nil || len(doc.Chapters) != n {
+		if err := WriteChapters(&buf, e, cues); err != nil || json.Unmarshal(buf.Bytes(), &doc) != nil || len(doc.Chapters) != n {
 			t.Fatal(err, buf.String())
 		}
 		last := 0.0
@@ -75,7 +74,7 @@ func TestPlayersCanReadFindingsWithAnyTitle(t *testing.T) {
 func TestALabelTrackIsOneLineForEachFinding(t *testing.T) {
 	t.Parallel()
 	var buf bytes.Buffer
-	require.NoError(t, (&app{out: &buf}).printLabels([]catalog.Finding{
+	require.NoError(t, WriteLabels(&buf, []catalog.Finding{
 		{EpisodeID: "e", Occurrence: models.Occurrence{Offset: 9, Duration: 1}, ClipTitle: "b\tc\nd"},
 		{EpisodeID: "e", Occurrence: models.Occurrence{Offset: 1, Duration: 1, PartFrom: .5, PartTo: 1.5, Coverage: .5}, ClipTitle: "a\x1b[31m"},
 	}))
