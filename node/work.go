@@ -70,6 +70,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 		return unlessEnded(ctx, err)
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
+	log = log.With("worker", r.workerName())
 	connected(r.session(), r.cfg.Host)
 	own, closeIndex, err := workerIndex(cfg, r.index)
 	if err != nil {
@@ -88,7 +89,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	}
 	defer spans.Close()
 	err = runForwarding(ctx, f, log, func() error {
-		c := workerConfig(cfg, handlers, cfg.Slots, spans, log.With("worker", r.workerName()))
+		c := workerConfig(cfg, handlers, cfg.Slots, spans, log)
 		c.Wrap, c.Beat = []worker.Middleware{r.figures.measureTasks}, r.figures.beats
 		return worker.Run(ctx, f.Over(r.figures.counting(r.connect)), c)
 	})

@@ -154,7 +154,8 @@ func (s *shift) runTask(draining, alive context.Context, item task.ClaimedTask, 
 	finished := s.addRunning(item.Item, stop)
 	defer finished()
 	handled := make(chan error, 1)
-	go func() { handled <- s.handleInSpan(ctx, j) }()
+	named := status.WithAttrs(ctx, slog.String("session", s.repo.Session()), slog.String("task", item.ID))
+	go func() { handled <- s.handleInSpan(named, j) }()
 	select {
 	case err := <-handled:
 		return j.next.Load(), s.giveBackUnresolved(alive, ctx, j, err)
@@ -207,7 +208,7 @@ func (s *shift) giveBackUnresolved(alive, ctx context.Context, j *job, err error
 		return nil
 	}
 	cause := context.Cause(ctx)
-	log := s.Log.With("session", s.repo.Session(), "task", j.item.ID, "action", j.item.Action, "subject", j.item.Subject)
+	log := s.Log.With("task", j.item.ID, "action", j.item.Action, "subject", j.item.Subject)
 	switch {
 	case errors.Is(cause, errStopped), errors.Is(cause, fault.ErrStaleToken):
 		log.Warn("worker: the task was taken away", "cause", cause)

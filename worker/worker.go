@@ -120,6 +120,7 @@ type shift struct {
 // each action; actions that share slots each have all of them.
 func newShift(repo space.Repository, c Config) *shift {
 	s := &shift{Config: c, repo: repo, client: task.Client{Repo: repo}, running: map[string]context.CancelCauseFunc{}, pauses: map[string]pause{}}
+	s.Log = c.Log.With("session", repo.Session())
 	serves := map[string]int{}
 	for _, p := range c.pools() {
 		s.pools = append(s.pools, p)
@@ -233,7 +234,7 @@ func (s *shift) close(by time.Time) {
 	defer cancel()
 	status.Leave(ctx, s.repo, "stopped; tasks that had not finished were handed back")
 	if err := s.repo.Close(ctx); err != nil {
-		s.Log.Warn("worker: the session could not be closed", "session", s.repo.Session(), "error", err)
+		s.Log.Warn("worker: the session could not be closed", "error", err)
 	}
 }
 
@@ -252,7 +253,7 @@ func (s *shift) listen(ctx context.Context, drain func()) error {
 			s.stopTask(id, fmt.Errorf("%w: %s", errStopped, reason))
 		}
 		if status.IsDrain(message) {
-			s.Log.Info("worker: draining on request", "session", s.repo.Session())
+			s.Log.Info("worker: draining on request")
 			drain()
 		}
 	}

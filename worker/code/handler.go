@@ -71,7 +71,7 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 		cost.How = models.IndexKnown
 	}
 	if err := job.Spend(ctx, cost); err != nil {
-		h.log.Debug("indexing: the cost of a task is not counted", "error", err)
+		h.log.DebugContext(ctx, "indexing: the cost of a task is not counted", "error", err)
 	}
 	return job.Resolve(ctx, batch.Batch, a.result)
 }

@@ -173,12 +173,22 @@ func Tell(log *slog.Logger, level slog.Level, id, format string, args ...any) {
 // process's session.
 const sessionKey = "session"
 
+// contextAttrs is the key of the attributes of a context.
+type contextAttrs struct{}
+
+// WithAttrs returns a context that adds attributes to the lines of a log of a Forwarder that are logged with it, such as
+// the task that a handler does.
+func WithAttrs(ctx context.Context, attrs ...slog.Attr) context.Context {
+	return context.WithValue(ctx, contextAttrs{}, attrs)
+}
+
 // forwardHandler handles records with next, and copies warnings and errors to a Forwarder.
 type forwardHandler struct {
-	next   slog.Handler
-	to     *Forwarder
-	attrs  string // formatted
-	prefix string // of the groups
+	next    slog.Handler
+	to      *Forwarder
+	session string // empty: that of this process
+	attrs   string // the others, formatted
+	prefix  string // of the groups
 }
 
 // Enabled reports true for warnings and errors even if the log of the process does not accept
@@ -187,12 +197,16 @@ func (h *forwardHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return level >= slog.LevelWarn || h.next.Enabled(ctx, level)
 }
 
-// Handle forwards a warning or an error as one text: the message and its attributes, as far as they fit. The session
-// is left out of the text, because it is the id of the line. Then Handle passes the record to the next handler, if
-// its level is enabled.
+// Handle adds the attributes of the context to the record. It forwards a warning or an error as one text: the message and
+// its attributes, as far as they fit. The session is left out of the text, because it is the id of the line. Then Handle
+// passes the record to the next handler, if its level is enabled.
 func (h *forwardHandler) Handle(ctx context.Context, r slog.Record) error {
+	if attrs, ok := ctx.Value(contextAttrs{}).([]slog.Attr); ok {
+		r = r.Clone()
+		r.AddAttrs(attrs...)
+	}
 	if r.Level >= slog.LevelWarn {
-		text, id := r.Message+h.attrs, ""
+		text, id := r.Message+h.attrs, h.session
 		r.Attrs(func(a slog.Attr) bool {
 			if a.Key == sessionKey && h.prefix == "" {
 				id = a.Value.String()
@@ -223,7 +237,11 @@ func (h *forwardHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	n := *h
 	n.next = h.next.WithAttrs(attrs)
 	for _, a := range attrs {
-		n.attrs += h.format(a)
+		if a.Key == sessionKey && h.prefix == "" {
+			n.session = a.Value.String()
+		} else {
+			n.attrs += h.format(a)
+		}
 	}
 	return &n
 }

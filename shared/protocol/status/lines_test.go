@@ -159,3 +159,18 @@ func TestTheLogOfTheProcessHasWhatIsForwardedAndAllElse(t *testing.T) {
 		require.False(t, log.Enabled(t.Context(), slog.LevelInfo))
 	})
 }
+
+func TestALineHasTheSessionOfItsLogAndTheAttributesOfItsContext(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		s := &logSpace{}
+		log, local := forward(t, s)
+		log.With("session", "worker-2", "worker", "mill").Warn("no program")
+		ctx := status.WithAttrs(t.Context(), slog.String("session", "worker-3"), slog.String("task", "t7"))
+		log.ErrorContext(ctx, "no sound", "episode", "e1")
+		log.Warn("disk full")
+		synctest.Wait()
+		require.Equal(t, []string{"worker-2 warn no program worker=mill", "worker-3 error no sound episode=e1 task=t7", "worker-1 warn disk full"}, s.messages())
+		require.Contains(t, local.String(), "episode=e1 session=worker-3 task=t7")
+	})
+}
