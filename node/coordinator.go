@@ -14,6 +14,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/process/datadir"
 	"leasehold/shared/process/supervisor"
+	"leasehold/shared/process/tracing"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/protocol/visit"
 	"leasehold/shared/protocol/work"
@@ -59,6 +60,7 @@ type hosted struct {
 	*coordinator.Coordinator
 	spaces journal.Journal
 	memory *memory.Budget
+	spans  *tracing.Spans
 }
 
 // host runs a coordinator on a data folder and, once it is ready, the main task and the helpers that build
@@ -70,6 +72,11 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 		return err
 	}
 	defer func() { err = errors.Join(err, closeTrace()) }()
+	spans, err := tracing.Start(ctx, config.Coordinator, d.log)
+	if err != nil {
+		return err
+	}
+	defer spans.Close()
 	spaces, err := d.openJournal()
 	if err != nil {
 		return err
@@ -109,7 +116,7 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if err != nil {
 		return err
 	}
-	main, helpers := build(&hosted{d, c, spaces, budget})
+	main, helpers := build(&hosted{d, c, spaces, budget, spans})
 	if d.pair != nil {
 		helpers = append(helpers, func(ctx context.Context) error { d.pair.Run(ctx, d.log); return nil })
 	}

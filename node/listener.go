@@ -121,7 +121,7 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	settings := api.Config{
 		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Prefix: h.cfg.Prefix, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Actions: actions.NewSource(space.Over(conn), h.Tracker()), Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
 		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
-		Database: h.examination, Attention: h.Watcher(), History: h.database.History,
+		Database: h.examination, Attention: h.Watcher(), History: h.database.History, Spans: h.spans,
 	}
 	if l.auth != nil {
 		l.auth.Connected(gate.Identities)

@@ -66,7 +66,7 @@ func RunLocal(ctx context.Context, d *DataDir, main func(context.Context, *Local
 		}}
 		for range d.cfg.Workers {
 			helpers = append(helpers, func(ctx context.Context) error {
-				return runWorker(ctx, l.connect(config.Worker), d.cfg, handlers, d.log)
+				return runWorker(ctx, l.connect(config.Worker), workerConfig(d.cfg, handlers, 1, h.spans, d.log))
 			})
 		}
 		return func(ctx context.Context) error {

@@ -22,6 +22,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 	"leasehold/shared/process/platform"
+	"leasehold/shared/process/tracing"
 	"leasehold/shared/protocol/status"
 	"leasehold/worker"
 	workerclips "leasehold/worker/clips"
@@ -82,12 +83,18 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	if err != nil {
 		return err
 	}
+	spans, err := tracing.Start(ctx, config.Worker, log)
+	if err != nil {
+		return err
+	}
+	defer spans.Close()
 	err = runForwarding(ctx, f, log, func() error {
-		c := workerConfig(cfg, handlers, cfg.Slots, log)
+		c := workerConfig(cfg, handlers, cfg.Slots, spans, log)
 		c.Wrap, c.Beat = []worker.Middleware{r.figures.measureTasks}, r.figures.beats
 		return worker.Run(ctx, f.Over(r.figures.counting(r.connect)), c)
 	})
 	if errors.Is(err, worker.ErrStuck) {
+		spans.Close() // the new program runs no deferred calls of this one
 		return errors.Join(err, platform.Restart())
 	}
 	return err
@@ -116,16 +123,16 @@ func managerConfig(cfg config.Config, f *fetch.Fetcher, flows map[models.FlowNam
 	}
 }
 
-// runWorker runs one worker with one slot until ctx ends. If a handler is stuck, it runs another worker in its
+// runWorker runs one worker until ctx ends. If a handler is stuck, it runs another worker in its
 // place: the stuck handler cannot be ended, but its task goes to another worker and, after the maximum number of
 // attempts, to the dead letters.
-func runWorker(ctx context.Context, connect status.Connect, cfg config.Config, handlers map[string]worker.Handler, log *slog.Logger) error {
+func runWorker(ctx context.Context, connect status.Connect, c worker.Config) error {
 	for {
-		err := worker.Run(ctx, connect, workerConfig(cfg, handlers, 1, log))
+		err := worker.Run(ctx, connect, c)
 		if ctx.Err() != nil || !errors.Is(err, worker.ErrStuck) {
 			return err
 		}
-		log.Error("replacing a worker whose handler is stuck", "error", err)
+		c.Log.Error("replacing a worker whose handler is stuck", "error", err)
 	}
 }
 
@@ -168,8 +175,8 @@ func newHandlers(cfg config.Config, cache string, media workerclips.Media, files
 	return handlers, nil
 }
 
-func workerConfig(cfg config.Config, handlers map[string]worker.Handler, slots int, log *slog.Logger) worker.Config {
+func workerConfig(cfg config.Config, handlers map[string]worker.Handler, slots int, spans *tracing.Spans, log *slog.Logger) worker.Config {
 	return worker.Config{
-		Handlers: handlers, Slots: slots, Heartbeat: cfg.Heartbeat, Drain: cfg.Drain, Grace: grace, Log: log,
+		Handlers: handlers, Slots: slots, Heartbeat: cfg.Heartbeat, Drain: cfg.Drain, Grace: grace, Spans: spans, Log: log,
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/tracing"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/task"
 )
@@ -154,7 +155,7 @@ func (s *shift) runTask(draining, alive context.Context, item task.ClaimedTask, 
 	defer finished()
 	handled := make(chan error, 1)
 	named := status.WithAttrs(ctx, slog.String("session", s.repo.Session()), slog.String("task", item.ID))
-	go func() { handled <- handle(named, Wrap(s.Handlers[item.Action], s.Wrap...), j) }()
+	go func() { handled <- s.handleInSpan(named, j) }()
 	select {
 	case err := <-handled:
 		return j.next.Load(), s.giveBackUnresolved(alive, ctx, j, err)
@@ -166,6 +167,25 @@ func (s *shift) runTask(draining, alive context.Context, item task.ClaimedTask, 
 	case <-time.After(s.Grace):
 		return nil, fmt.Errorf("%w: %s %s, %s after its context ended: %w", ErrStuck, item.Action, item.ID, s.Grace, context.Cause(ctx))
 	}
+}
+
+// handleInSpan calls the handler within the span of the attempt.
+func (s *shift) handleInSpan(ctx context.Context, j *job) error {
+	ctx, end := s.Spans.BeginAttempt(ctx, tracing.Attempt{Action: j.item.Action, Task: j.item.ID, Session: s.repo.Session(), Number: j.item.Attempts + 1})
+	err := handle(ctx, Wrap(s.Handlers[j.item.Action], s.Wrap...), j)
+	switch {
+	case j.resolved.Load():
+		end("done", "")
+	case ctx.Err() != nil:
+		end("stopped", context.Cause(ctx).Error())
+	case err == nil && isClosed(j.draining):
+		end("stopped", errDrained.Error())
+	case err == nil:
+		end("failed", errNoResult.Error())
+	default:
+		end("failed", models.Redact(firstLine(err)))
+	}
+	return err
 }
 
 // handle calls the handler, and turns a panic into an error with its stack.
@@ -199,7 +219,7 @@ func (s *shift) giveBackUnresolved(alive, ctx context.Context, j *job, err error
 		log.Info("worker: task handed back", "cause", cause)
 		return s.sessionError(alive, s.client.HandBack(alive, j.item.Item))
 	case err == nil:
-		err = errors.New("the handler returned without a last result")
+		err = errNoResult
 	}
 	return s.sessionError(alive, s.giveBack(alive, log, j, err))
 }

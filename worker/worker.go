@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/process/tracing"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
@@ -23,6 +24,8 @@ var (
 	errStopped = errors.New("the coordinator stopped the task")
 	errDrained = errors.New("the worker stops")
 	errSession = errors.New("the session ended")
+
+	errNoResult = errors.New("the handler returned without a last result")
 )
 
 // Config is the configuration of a worker.
@@ -32,10 +35,11 @@ type Config struct {
 	OwnSlots  map[string]int     // tasks at a time of an action that does not share Slots; by action, at least 1
 	Wrap      []Middleware       // around each handler, the first outermost
 	Heartbeat time.Duration
-	Beat      func()        // called after each heartbeat that arrived; nil: nothing is called
-	Drain     time.Duration // how long handlers may finish when the worker stops
-	Grace     time.Duration // how long a handler may take to return once its context ended; a stop takes at most Drain and Grace
-	Log       *slog.Logger  // nil: slog.Default
+	Beat      func()         // called after each heartbeat that arrived; nil: nothing is called
+	Drain     time.Duration  // how long handlers may finish when the worker stops
+	Grace     time.Duration  // how long a handler may take to return once its context ended; a stop takes at most Drain and Grace
+	Spans     *tracing.Spans // of attempts; nil: none
+	Log       *slog.Logger   // nil: slog.Default
 }
 
 // Run works until ctx ends or the coordinator asks it to drain (status.Drain), then drains, and returns nil. It

@@ -20,6 +20,7 @@ import (
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/process/histogram"
+	"leasehold/shared/process/tracing"
 	"leasehold/shared/protocol/hold"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
@@ -107,6 +108,7 @@ type Config struct {
 	Attention Attention
 	// History has the counts of tasks by minute; nil: it is not found.
 	History History
+	Spans   *tracing.Spans // of requests that change something; nil: none
 	Memory  *memory.Budget // counts the bodies of requests; nil: no limit
 	Log     *slog.Logger   // nil: slog.Default
 }

@@ -76,11 +76,24 @@ func (s *server) serve(rt route) http.Handler {
 		q.free = free
 		s.write(w, q, answer, rt.isForManagers() || rt.isExact)
 	}
-	handler := s.needing(rt.id, roles[rt.id], http.HandlerFunc(h))
+	handler := s.inSpan(rt, s.needing(rt.id, roles[rt.id], http.HandlerFunc(h)))
 	if rt.isWaiting || rt.isBeat || rt.isStream {
 		return handler // it lasts as long as the client wants, which would hide slow requests
 	}
 	return s.metrics.measure(rt.method+" "+rt.path, handler)
+}
+
+// inSpan returns next with a span around each request of a route that changes something.
+func (s *server) inSpan(rt route, next http.Handler) http.Handler {
+	if s.Spans == nil || !rt.isAudited() {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		recorded := &statusWriter{ResponseWriter: w, status: http.StatusOK}
+		ctx, end := s.Spans.BeginRequest(r, rt.path)
+		defer func() { end(recorded.status) }()
+		next.ServeHTTP(recorded, r.WithContext(ctx))
+	})
 }
 
 // place is what an admitted request has: freeSlot gives back its slot, and leave that and its peer's. Both

@@ -84,6 +84,7 @@ var rules = []importRule{
 var restricted = []struct{ path, only, reason string }{
 	{"github.com/spf13/viper", "shared/config", "viper is used in one place"},
 	{"github.com/prometheus/client_golang", "coordinator/api, shared/process/exposition", "packages count in plain numbers, which one place exports as metrics"},
+	{"go.opentelemetry.io", "shared/process/tracing", "one package sends spans"},
 	{"charm.land", "cmd/top", "one package draws a screen"},
 	{"github.com/spf13/cobra", "cmd", "only cmd depends on the command line"},
 	{"modernc.org/sqlite", "shared/catalog/sqlfile", "one package opens database files"},

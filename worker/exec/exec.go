@@ -34,6 +34,7 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/platform"
+	"leasehold/shared/process/tracing"
 	"leasehold/worker"
 )
 
@@ -132,6 +133,7 @@ func (h *Handler) command(ctx context.Context, job worker.Job) *exec.Cmd {
 	c.Stdin = bytes.NewReader(t.Data)
 	c.Env = append(config.ChildEnvironment(), config.TaskIDEnv+"="+t.ID, config.TaskActionEnv+"="+t.Action,
 		config.TaskAttemptsEnv+"="+strconv.FormatInt(t.Attempts, 10), config.TaskTagsEnv+"="+strings.Join(t.Tags, "\n"))
+	c.Env = append(c.Env, tracing.Environment(ctx)...)
 	return c
 }
 

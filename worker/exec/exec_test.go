@@ -20,6 +20,8 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/tracing"
+	"leasehold/shared/process/tracing/tracingtest"
 	"leasehold/shared/protocol/task"
 	"leasehold/worker"
 	"leasehold/worker/exec"
@@ -276,4 +278,13 @@ func requireGone(t *testing.T, pid int) {
 		stat, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
 		return err != nil || strings.Contains(string(stat), ") Z ")
 	}, time.Minute, time.Millisecond)
+}
+
+func TestACommandGetsTheSpanOfItsAttempt(t *testing.T) {
+	_, spans := tracingtest.Start(t)
+	ctx, end := spans.BeginAttempt(t.Context(), tracing.Attempt{Action: "resize"})
+	defer end("done", "")
+	traced, err := sh(t, ctx, `echo "$TRACEPARENT"`)
+	require.NoError(t, err)
+	require.Contains(t, tracing.Environment(ctx), "TRACEPARENT="+strings.Trim(string(traced.result), `"`))
 }
