@@ -163,16 +163,17 @@ func TestARefusedRequestIsInTheAuditUnderItsOperation(t *testing.T) {
 	t.Parallel()
 	h := newAuthFixture(t)
 	reader := h.token("eve", "reader")
-	for range 3 { // the audit counts those after the first
+	for range 3 {
 		status, _ := h.by(reader, "DELETE", "spaces/chess", "")
 		require.Equal(t, 403, status)
 	}
 	status, _ := h.by("lht-unknown", "DELETE", "spaces/chess", "")
 	require.Equal(t, 401, status)
 	lines := h.audit()
-	require.Len(t, lines, 3, "%v", lines)
-	require.Contains(t, lines[1], "eve deleteSpace /api/v1/spaces/chess DELETE /api/v1/spaces/chess: forbidden: it needs the role admin")
-	require.Contains(t, lines[2], "eve deleteSpace /api/v1/spaces/chess (the last of 2 more within a minute)")
+	require.Len(t, lines, 4, "%v", lines)
+	for _, line := range lines[1:] {
+		require.Contains(t, line, "eve deleteSpace /api/v1/spaces/chess DELETE /api/v1/spaces/chess: forbidden: it needs the role admin")
+	}
 }
 
 func TestASecretInAPathIsNotInTheAuditNorInErrors(t *testing.T) {
