@@ -204,25 +204,35 @@ func lockFirstFree(dir, mode string) (path string, release func() error, err err
 	return "", nil, err
 }
 
-// dial opens a session at the coordinator, for which it waits until ctx ends. A coordinator that does not know the process
-// any more, such as one that was restored from a backup, is joined again.
+// dial opens a session at the coordinator, for which it waits until ctx ends.
 func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
 	c := remote.Config{Address: r.cfg.Host, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log}
 	if r.member == nil {
 		return remote.Dial(ctx, c)
 	}
 	c.Dial = func(ctx context.Context, _ string) (net.Conn, error) { return r.member.Dial(ctx) }
-	conn, err := remote.Dial(ctx, c)
-	if errors.Is(err, fault.ErrUnauthenticated) {
-		if err := r.member.Rejoin(ctx); err != nil {
-			return nil, err
-		}
+	var conn *remote.Conn
+	err := r.asMember(ctx, func() (err error) {
 		conn, err = remote.Dial(ctx, c)
-	}
+		return err
+	})
 	if errors.Is(err, fault.ErrInvalid) && r.line.Secret == (identity.Secret{}) {
 		err = fmt.Errorf("%w; this process has joined a coordinator that authenticates: remove %s to use another one", err, filepath.Join(r.dir, identity.CertificateFile))
 	}
 	return conn, err
+}
+
+// asMember calls f, and once more after the process has joined again if the coordinator does not know it any more, such as
+// one that was restored from a backup.
+func (r *remoteNode) asMember(ctx context.Context, f func() error) error {
+	err := f()
+	if r.member == nil || !errors.Is(err, fault.ErrUnauthenticated) {
+		return err
+	}
+	if err := r.member.Rejoin(ctx); err != nil {
+		return err
+	}
+	return f()
 }
 
 // workerName returns the name of a worker, which it has again after a restart: the configured one, or one made of
@@ -273,9 +283,11 @@ func (r *remoteNode) closeFirst() error {
 // this machine cannot read is logged only, because it may be for other machines.
 func (r *remoteNode) trustOrigins(ctx context.Context) error {
 	var origins []models.Origin
-	err := catalog.RetryUnavailable(ctx, r.log, func() (err error) {
-		origins, err = r.catalog.Origins(ctx)
-		return err
+	err := r.asMember(ctx, func() error {
+		return catalog.RetryUnavailable(ctx, r.log, func() (err error) {
+			origins, err = r.catalog.Origins(ctx)
+			return err
+		})
 	})
 	if err != nil {
 		return err

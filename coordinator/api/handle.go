@@ -268,6 +268,9 @@ func (s *server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, errTooMany) || isGuessing(w, err) {
 		row.HTTPStatus = http.StatusTooManyRequests
 	}
+	if row.Kind == fault.ErrUnauthenticated {
+		w.Header().Set("Connection", "close") // a process that joins again connects with its next certificate
+	}
 	if row.Kind == nil {
 		s.Log.Error("api: a request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 		detail = "see the coordinator's log"
