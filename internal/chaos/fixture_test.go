@@ -49,7 +49,7 @@ func requireConforms(t *testing.T, path string) {
 		return
 	}
 	require.NoError(t, err)
-	defer log.Close()                                                     // only read
+	defer log.Close()                                                  // only read
 	system, err := conform.LoadSystem(conform.Options{Search: 50_000}) // many crashes leave much undecided
 	require.NoError(t, err)
 	reports, err := system.Check(context.Background(), path, log)
