@@ -221,7 +221,8 @@ func withUnit(_ []string, at slog.Attr) slog.Attr {
 	return at
 }
 
-// sayStarted tells on standard error that a mode has started: in JSON if the log is so, whatever its level, otherwise text.
+// sayStarted prints to standard error that a mode has started. It prints JSON if the log is JSON, and text otherwise. The
+// level of the log does not matter.
 func (a *app) sayStarted(cfg config.Config, mode, text string, attrs ...any) {
 	if cfg.LogFormat == config.LogJSON {
 		slog.New(slog.NewJSONHandler(a.err, nil)).Info(mode+": started", attrs...)

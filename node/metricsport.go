@@ -64,7 +64,7 @@ func (r *remoteNode) serveMetrics(ctx context.Context) error {
 	return nil
 }
 
-// asksAsReader asks the coordinator with the token of somebody else for something that needs the role reader. It must not
+// asksAsReader asks the coordinator with the token of a scraper for something that needs the role reader. It must not
 // be something for which an older coordinator has no route.
 func (r *remoteNode) asksAsReader(ctx context.Context, token string) error {
 	c, err := r.member.ClientAs(token)

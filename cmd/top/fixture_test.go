@@ -37,7 +37,7 @@ func fixture() Data {
 			{ID: "a1", Severity: models.StopsWork, About: "resize", Since: noon.Add(-12 * time.Minute), Text: "The action resize is paused, and 40 tasks wait", Detail: "by ann: the disk of the image store is full, and nobody has cleaned it up yet", Command: "leasehold task resume resize", Remedy: &models.Remedy{Label: "resume", Operation: "resumeAction", Params: map[string]string{"action": "resize"}, Request: "POST /actions/resize/resume"}},
 			{ID: "a2", Severity: models.Degrades, About: "import", Since: noon.Add(-3 * time.Hour), Text: "3 dead letters of import: \x1b[31mconnection refused", Command: "leasehold dead requeue --action import",
 				Remedy: &models.Remedy{Label: "requeue all", Operation: "requeueSelected", Lasting: true, Body: []byte(`{"action":"import","text":"refused","count":3,"before":"2026-11-29T12:00:00Z"}`), Count: 3}},
-			{ID: "a3", Severity: models.ToKnow, Since: noon.Add(-50 * time.Hour), Text: "Nobody is authenticated", Command: "leasehold coordinator --auth"},
+			{ID: "a3", Severity: models.ToKnow, Since: noon.Add(-50 * time.Hour), Text: "Clients are not authenticated", Command: "leasehold coordinator --auth"},
 		},
 		Actions: []types.Action{
 			{Action: "import", Tasks: map[string]int64{"waiting": 2, "claimed": 1, "dead": 3}, Workers: 1, Slots: 4, SlotsInUse: 1, OldestClaimable: secondsOf(90 * time.Second), EndedPerMinute: 12, Median: secondsOf(time.Second), P95: secondsOf(2500 * time.Millisecond)},

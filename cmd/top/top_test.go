@@ -158,7 +158,7 @@ func TestColoursAreDrawnOnlyIfWanted(t *testing.T) {
 	m := New(Options{Colour: true, Clean: withoutEscapes}, noon)
 	m, _ = m.Update(Size{80, 24})
 	m, _ = m.Update(Answer{Data: fixture()})
-	require.Contains(t, m.View(), "\x1b[1;31mSome work stands still")
+	require.Contains(t, m.View(), "\x1b[1;31mOne thing stops work")
 	require.NotContains(t, m.View(), "\x1b[31mconnection", "text of others has no colours")
 }
 

@@ -89,23 +89,19 @@ func (m Model) header(width int) []string {
 	if m.failure != "" {
 		return append(lines, m.draw(boldRed, "cut off; this is the state of "+m.data.At.Local().Format("15:04:05")+": "+m.failure, width))
 	}
-	s, text := health(m.data.Attention)
-	return append(lines, m.draw(s, text, width))
+	h := models.HealthOf(m.data.Attention)
+	return append(lines, m.draw(styleOf(h), h.Sentence(), width))
 }
 
-// health is one sentence about attention items.
-func health(items []models.Attention) (style, string) {
-	n := map[models.Severity]int{}
-	for _, i := range items {
-		n[i.Severity]++
-	}
+// styleOf returns how the sentence about the health is drawn.
+func styleOf(h models.Health) style {
 	switch {
-	case n[models.StopsWork] > 0:
-		return boldRed, fmt.Sprintf("Some work stands still. Items that stop work: %d of %d.", n[models.StopsWork], len(items))
-	case n[models.Degrades] > 0:
-		return yellow, fmt.Sprintf("Work goes on. Items that degrade it: %d.", n[models.Degrades])
+	case h.Stops > 0:
+		return boldRed
+	case h.Degrades > 0:
+		return yellow
 	}
-	return plain, "Work goes on."
+	return plain
 }
 
 // footer returns a question, a notice or the filter, and the keys that do something.

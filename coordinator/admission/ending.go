@@ -17,7 +17,7 @@ type CAChange struct{ At, End time.Time }
 type Ending struct {
 	Invite
 	Peers int       // that joined by it and are there
-	End   time.Time // from then on the invite lets nobody join
+	End   time.Time // when the invite ends: no process can join by it after that
 	Moved bool      // its join line ends with the former CA; else the invite ends
 }
 

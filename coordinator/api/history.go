@@ -37,7 +37,7 @@ func (s *server) historyRoutes() []route {
 	}
 }
 
-// getHistory fails with fault.ErrInvalid if there is no such span or step, and with fault.ErrNotFound if the step is not kept
+// getHistory fails with fault.ErrInvalid for an unknown span or step, and with fault.ErrNotFound if the step is not kept
 // for the span, and without a history.
 func (s *server) getHistory(ctx context.Context, q *request) (types.History, error) {
 	shown := types.History{Action: q.text("action"), Span: q.text("span"), StepS: q.number("step_s"), Points: []types.HistoryPoint{}}

@@ -125,7 +125,7 @@ func TestTheCountsOfVisitsAreMetrics(t *testing.T) {
 	} {
 		require.Contains(t, lines, want)
 	}
-	require.Empty(t, collected(t, func(to exposition.Sink) { collectQueues(visits.Metrics{Fresh: math.NaN()}, to) }), "there is no origin")
+	require.Empty(t, collected(t, func(to exposition.Sink) { collectQueues(visits.Metrics{Fresh: math.NaN()}, to) }), "no origin exists")
 	require.NoError(t, (&server{}).collectVisits(t.Context(), nil), "without a schedule there are none")
 }
 

@@ -154,8 +154,8 @@ func TestARenewalIsForTheKeyOfTheConnection(t *testing.T) {
 	require.ErrorIs(t, err, fault.ErrInvalid)
 }
 
-// TestAJoinOrARenewalThatIsRepeatedByAnotherIsOfNoUse repeats the requests of a process as somebody would who has
-// recorded them: what they return is for the key of the process.
+// TestAJoinOrARenewalThatIsRepeatedByAnotherIsOfNoUse repeats the requests of a process as a program would that has
+// recorded them. The answers are for the key of the process.
 func TestAJoinOrARenewalThatIsRepeatedByAnotherIsOfNoUse(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

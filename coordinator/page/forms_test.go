@@ -66,7 +66,7 @@ func TestTwoPeopleRequeueTheSameDeadLetters(t *testing.T) {
 	}
 }
 
-// A task that ended while its page was open tells so, whatever the person asks for.
+// Each form about a task that has ended while its page was open is refused, and the answer says that it has ended.
 func TestATaskThatEndedMeanwhileTellsSo(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

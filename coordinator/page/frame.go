@@ -77,14 +77,11 @@ type content struct {
 	Health health
 }
 
-// health is the state of the whole in a few words.
+// health is the state of the whole; its zero value is that it is not known.
 type health struct {
-	Known           bool
-	Stops, Degrades int
+	models.Health
+	Known bool
 }
-
-// Sentence tells how many things stop work.
-func (h health) Sentence() string { return healthSentence(h.Stops, h.Degrades) }
 
 // Class is the class of its mark.
 func (h health) Class() string {
@@ -97,21 +94,11 @@ func (h health) Class() string {
 	return "good"
 }
 
-// healthOf counts the items that stop or degrade work.
-func healthOf(r *models.AttentionReport) (h health) {
+func healthOf(r *models.AttentionReport) health {
 	if r == nil {
-		return h
+		return health{}
 	}
-	h.Known = true
-	for _, i := range r.Items {
-		switch i.Severity {
-		case models.StopsWork:
-			h.Stops++
-		case models.Degrades:
-			h.Degrades++
-		}
-	}
-	return h
+	return health{models.HealthOf(r.Items), true}
 }
 
 // newVisit returns the visit of a request.

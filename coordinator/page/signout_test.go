@@ -15,9 +15,9 @@ func TestAVisitorWhoIsSignedInMaySignOutByAForm(t *testing.T) {
 		require.Contains(t, body, `<form action="/sign-out" method="post"><button class="plain">sign out</button></form>`)
 		require.Contains(t, body, ">token-reader (anna)<")
 		require.NotContains(t, body, "not authenticated")
-		require.NotContains(t, h.shows(path), "/sign-out", "nobody has signed in")
+		require.NotContains(t, h.shows(path), "/sign-out", "the visitor has not signed in")
 	}
-	for _, method := range []string{http.MethodGet, http.MethodHead} { // a link or an image of another site signs nobody out
+	for _, method := range []string{http.MethodGet, http.MethodHead} { // a link or an image of another site must not sign a visitor out
 		require.Equal(t, http.StatusNotFound, h.request(method, "/sign-out", "reader", nil).Code)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"html/template"
 	"strconv"
-	"strings"
 	"time"
 
 	"leasehold/models"
@@ -69,36 +68,6 @@ func short(title string) string {
 		return string(letters[:maxTitle-1]) + "…"
 	}
 	return title
-}
-
-// smallNumbers begin a sentence.
-var smallNumbers = []string{"No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine", "Ten"}
-
-// spelled returns a number that begins a sentence, up to ten as a word.
-func spelled(n int) string {
-	if n < len(smallNumbers) {
-		return smallNumbers[n]
-	}
-	return number(int64(n))
-}
-
-// healthSentence tells how many causes stop work and how many degrade it.
-func healthSentence(stops, degrades int) string {
-	thing := func(n int, one, more string) string {
-		if n == 1 {
-			return "thing " + one
-		}
-		return "things " + more
-	}
-	switch {
-	case stops > 0 && degrades > 0:
-		return fmt.Sprintf("%s %s, %s %s it.", spelled(stops), thing(stops, "stops work", "stop work"), strings.ToLower(spelled(degrades)), map[bool]string{true: "degrades", false: "degrade"}[degrades == 1])
-	case stops > 0:
-		return fmt.Sprintf("%s %s.", spelled(stops), thing(stops, "stops work", "stop work"))
-	case degrades > 0:
-		return fmt.Sprintf("%s %s.", spelled(degrades), thing(degrades, "degrades work", "degrade work"))
-	}
-	return "All work goes on."
 }
 
 // exactTime is how a page without its script shows a time.

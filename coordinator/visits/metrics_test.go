@@ -95,7 +95,7 @@ func TestMetricsThatAreKeptAreThoseThatAreCounted(t *testing.T) {
 func TestMetricsOfTimesAndSizes(t *testing.T) {
 	t.Parallel()
 	s := open(t, func(r *policy.Rules) { r.Cooldown = 0 })
-	require.True(t, math.IsNaN(metrics(t, s, noon).Fresh), "there is no origin")
+	require.True(t, math.IsNaN(metrics(t, s, noon).Fresh), "no origin exists")
 	list(t, s, noon, visits.Listing{Origins: []visits.Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}})
 	require.NoError(t, s.Disable(t.Context(), noon, "lister"))
 	require.Nil(t, metrics(t, s, noon.Add(time.Hour)).OldestNew, "a disabled origin waits for nothing")

@@ -179,7 +179,7 @@ func TestRatesOfForksAreCountedWithThoseOfOthers(t *testing.T) {
 	require.Len(t, m.Position, 1)
 	require.Equal(t, map[int32]int{3: 8}, m.Active)
 	require.Zero(t, m.OldestNew)
-	require.True(t, math.IsNaN(m.Fresh), "there is no origin")
+	require.True(t, math.IsNaN(m.Fresh), "no origin exists")
 }
 
 func TestRequestsAndRefillsAreCountedByPoolAndSharesWithoutFixedIntervals(t *testing.T) {

@@ -274,6 +274,7 @@ func TestSettingsThatContradictEachOtherAreRefused(t *testing.T) {
 	alone(t)
 	for name, args := range map[string][]string{
 		"auth and insecure must not both be true":           {"--auth", "--insecure"},
+		"join and insecure must not both be set":            {"--join", "@line", "--insecure"},
 		"http-names must have the host of public-url":       {"--public-url=https://leasehold.example", "--http-names=other.example"},
 		"session-lost must be longer than two heartbeats":   {"--heartbeat=3s"},
 		"release-backoff must be shorter than queue-ttl":    {"--queue-ttl=30s"},

@@ -266,7 +266,7 @@ func (m *Member) Client() (*client.Client, error) {
 	return client.NewWith(base, client.Options{Dial: m.Dial})
 }
 
-// ClientAs is Client for what somebody else with a token may do.
+// ClientAs is Client with the rights of a token instead of those of this process.
 func (m *Member) ClientAs(token string) (*client.Client, error) {
 	return client.NewWith(base, client.Options{Dial: m.Dial, Token: token})
 }
