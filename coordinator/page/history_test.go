@@ -16,7 +16,7 @@ import (
 // add adds counts of an action to the history.
 func (h *fixture) add(at time.Time, counts history.Counts) {
 	h.Helper()
-	require.NoError(h, h.history.Add(h.Context(), at, time.Now(), map[string]history.Counts{"resize": counts}))
+	require.NoError(h, h.history.Add(h.Context(), at, time.Now(), history.Sample{Actions: map[string]history.Counts{"resize": counts}}))
 }
 
 func TestTheOverviewHasChartsOfTheLastHourAndDay(t *testing.T) {
