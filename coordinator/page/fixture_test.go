@@ -18,6 +18,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/actions"
 	"leasehold/coordinator/api"
+	codeindex "leasehold/coordinator/code"
 	"leasehold/coordinator/database"
 	"leasehold/coordinator/history"
 	"leasehold/coordinator/page"
@@ -43,6 +44,7 @@ type fixture struct {
 	*testing.T
 	repo    space.Repository
 	store   catalog.Catalog
+	index   *codeindex.Index
 	history *history.Store
 	handler http.Handler
 }
@@ -79,12 +81,13 @@ func newFixtureWith(t *testing.T, with func(*page.Config)) *fixture {
 	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
 	h := &fixture{T: t, repo: repo, store: db.Catalog, history: db.History}
+	h.openIndex(t.TempDir())
 	fetcher, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, fetcher.Close()) })
-	config := page.Config{Repo: repo, Actions: true, Sound: sound.New(fetcher, db.Catalog), Lost: c.Watcher().Lost, Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
+	config := page.Config{Repo: repo, Actions: true, Code: h.index, Sound: sound.New(fetcher, db.Catalog), Lost: c.Watcher().Lost, Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
 	with(&config)
-	h.handler = api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), History: db.History, Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet,
+	h.handler = api.New(api.Config{Index: h.index, Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), History: db.History, Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet,
 		Attention: c.Watcher(), Actions: actions.NewSource(space.Over(conn), c.Tracker())})
 	return h
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"html/template"
 	"slices"
 	"strings"
 
@@ -44,8 +45,12 @@ func readOverview(v *visit) (any, error) {
 	if o.Actions, err = v.readActions(); err != nil {
 		return nil, err
 	}
-	if o.History, err = v.readHistory(); err != nil {
+	var sparks map[string]template.HTML
+	if o.History, sparks, err = v.readHistory(); err != nil {
 		return nil, err
+	}
+	if o.Actions != nil {
+		o.Actions.addSparks(sparks)
 	}
 	fleet, err := v.readFleet()
 	if err != nil {
