@@ -16,7 +16,7 @@ import (
 )
 
 // Bounds of the history. It has at most (Minutes+TenMinutes)*(MaxActions+MaxSpaces+3) rows, which is 355,968. They take
-// 19 MB with names of 20 bytes, and 107 MB if all have maxName.
+// up to 20 MB with names of 20 bytes, and 110 MB if all have maxName.
 const (
 	Minutes    = 24 * 60           // intervals of a minute
 	TenMinutes = 14 * 24 * 6       // intervals of ten minutes
