@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,7 +32,8 @@ var (
 
 // BenchmarkPages measures the pages of a coordinator process with many tasks and workers: the 95th percentile of the time
 // of any page, none of them cached, the largest page, and the share of a core that the coordinator uses with 50
-// open pages and without, while nothing happens and while 1,000 tasks a second are created and end.
+// open pages and without, while nothing happens and while 1,000 tasks a second are created and end. Of that, attention is
+// at most the time that its checks took.
 //
 //	go test ./cmd -run '^$' -bench Pages -benchtime 1x -timeout 1h
 func BenchmarkPages(b *testing.B) {
@@ -42,7 +44,9 @@ func BenchmarkPages(b *testing.B) {
 		h.end(*pageEnded, 0)
 		h.create("dig", *pageWaiting)
 		h.measureViews()
+		before, began := h.attention(), time.Now()
 		b.ReportMetric(h.share(20*time.Second), "core-idle")
+		b.ReportMetric((h.attention()-before)/time.Since(began).Seconds(), "core-attention")
 		b.ReportMetric(h.shareOfEnds(20*time.Second), "core-1000/s")
 		closePages := h.openPages(50)
 		b.ReportMetric(h.share(20*time.Second), "core-50-pages")
@@ -171,6 +175,15 @@ func (c *crowd) share(d time.Duration) float64 {
 	before := processorTime(c, c.cmd.Process.Pid)
 	<-time.After(d)
 	return float64(processorTime(c, c.cmd.Process.Pid)-before) / float64(d)
+}
+
+// attention returns the seconds that looking for what needs attention has taken.
+func (c *crowd) attention() float64 {
+	match := regexp.MustCompile(`(?m)^leasehold_attention_seconds_total (\S+)$`).FindStringSubmatch(c.ask("/metrics"))
+	require.NotNil(c, match)
+	seconds, err := strconv.ParseFloat(match[1], 64)
+	require.NoError(c, err)
+	return seconds
 }
 
 // shareOfEnds is share while 1,000 tasks a second end.

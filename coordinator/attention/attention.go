@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leasehold/models"
@@ -34,14 +35,6 @@ const (
 	maxEach   = 20             // of one cause
 	dismissed = 24 * time.Hour // after which a dismissed item is shown again
 )
-
-// Source is what shows the current items: a *Watcher.
-type Source interface {
-	// Attention returns the latest report. Its items must not be changed.
-	Attention() models.AttentionReport
-	// Dismiss hides an item; see Watcher.Dismiss.
-	Dismiss(id string) error
-}
 
 // check finds the items of one or several causes.
 type check struct {
@@ -74,6 +67,8 @@ type Watcher struct {
 	failed            uint64              // commits of the journal
 	slept             time.Duration       // the latest pause of the process
 	sleptAt, failedAt time.Time
+
+	took atomic.Int64 // time that all reports took, in nanoseconds
 
 	mu      sync.Mutex // guards the fields below
 	report  models.AttentionReport
@@ -112,6 +107,7 @@ func (w *Watcher) Run(ctx context.Context, s State) {
 		began := time.Now()
 		w.compute(ctx, began)
 		computed := time.Now()
+		w.took.Add(int64(computed.Sub(began)))
 		w.noteSleep(began, computed, timeout)
 		select {
 		case <-ctx.Done():
@@ -135,6 +131,9 @@ func (w *Watcher) Attention() models.AttentionReport {
 	defer w.mu.Unlock()
 	return w.report
 }
+
+// Took returns the time that all reports took together. It includes waiting, so it is at least the processor time.
+func (w *Watcher) Took() time.Duration { return time.Duration(w.took.Load()) }
 
 // Dismiss hides an item that a person has seen, until its cause ends, its count grows, or a day is over. It fails with
 // fault.ErrNotFound if no item has the id.

@@ -18,9 +18,9 @@ const (
 	maxClaimed  = 1_000
 	workerRows  = 50 // workers at a time
 	maxCosts    = 200
-	maxSlots    = 12  // that are drawn one by one
-	maxHeld     = 8   // tasks of a worker that are shown
-	maxLost     = 30  // lost sessions that are shown
+	maxSlots    = 12 // that are drawn one by one
+	maxHeld     = 8  // tasks of a worker that are shown
+	maxLost     = 30 // lost sessions that are shown
 )
 
 // fleet is the processes that work.
