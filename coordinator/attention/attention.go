@@ -64,6 +64,7 @@ type Watcher struct {
 	dead              deadRead
 	skips             map[string]skipped  // by schedule
 	unable            map[string][]string // actions that a session cannot do now, by session
+	servers           map[string]server   // by action, at most maxServed
 	failed            uint64              // commits of the journal
 	slept             time.Duration       // the latest pause of the process
 	sleptAt, failedAt time.Time
@@ -90,7 +91,7 @@ func New(c Config) *Watcher {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	w := &Watcher{Config: c, since: map[string]time.Time{}, hidden: map[string]dismissal{}, changed: make(chan struct{})}
+	w := &Watcher{Config: c, servers: map[string]server{}, since: map[string]time.Time{}, hidden: map[string]dismissal{}, changed: make(chan struct{})}
 	w.report.Items = []models.Attention{}
 	for _, x := range w.allChecks() {
 		w.checks = append(w.checks, &checked{check: x})

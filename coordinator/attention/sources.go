@@ -179,6 +179,11 @@ func (w *Watcher) schedules(ctx context.Context, _ time.Time) (items []models.At
 			Remedy:  remedy("Pause "+name(s.Name), "pauseSchedule", "schedule", s.Name),
 		})
 	}
+	for name, x := range w.skips {
+		if _, lasts := now[name]; !lasts {
+			w.Log.Info("attention: a schedule leaves out no more runs", "schedule", name, "left out", x.count, "since", x.since)
+		}
+	}
 	w.skips = now
 	return cut(items), nil
 }
