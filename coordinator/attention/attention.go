@@ -66,6 +66,7 @@ type Watcher struct {
 	unable            map[string][]string // actions that a session cannot do now, by session
 	servers           map[string]server   // by action, at most maxServed
 	failed            uint64              // commits of the journal
+	managed           time.Time           // when a manager was there last; at first, when the coordinator started
 	slept             time.Duration       // the latest pause of the process
 	sleptAt, failedAt time.Time
 
