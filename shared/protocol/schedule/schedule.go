@@ -117,7 +117,7 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := createTask(tx, &s, old.Str(5)); err != nil {
+	if err := createTask(tx, &s, decodeNote(old)); err != nil {
 		return nil, err
 	}
 	t, err := s.encode()
