@@ -171,7 +171,7 @@ func (s *shift) runTask(draining, alive context.Context, item task.ClaimedTask, 
 
 // handleInSpan calls the handler within the span of the attempt.
 func (s *shift) handleInSpan(ctx context.Context, j *job) error {
-	ctx, end := s.Spans.BeginAttempt(ctx, tracing.Attempt{Action: j.item.Action, Task: j.item.ID, Session: s.repo.Session(), Number: j.item.Attempts + 1})
+	ctx, end := s.Spans.BeginAttempt(ctx, tracing.Attempt{Action: j.item.Action, Task: j.item.ID, Session: s.repo.Session(), Number: j.item.Attempts + 1, Parent: j.item.Trace})
 	err := handle(ctx, Wrap(s.Handlers[j.item.Action], s.Wrap...), j)
 	switch {
 	case j.resolved.Load():

@@ -42,6 +42,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // visitor is everybody.
 type fixture struct {
 	*testing.T
+	core    *coordinator.Coordinator
 	repo    space.Repository
 	store   catalog.Catalog
 	index   *codeindex.Index
@@ -80,7 +81,7 @@ func newFixtureWith(t *testing.T, with func(*page.Config)) *fixture {
 	require.NoError(t, err)
 	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
-	h := &fixture{T: t, repo: repo, store: db.Catalog, history: db.History}
+	h := &fixture{T: t, core: c, repo: repo, store: db.Catalog, history: db.History}
 	h.openIndex(t.TempDir())
 	fetcher, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
@@ -93,8 +94,11 @@ func newFixtureWith(t *testing.T, with func(*page.Config)) *fixture {
 }
 
 // setState puts the state of the session.
-func (h *fixture) setState(state string) {
-	heart := status.NewHeartbeat(h.repo, time.Hour, map[string]int{"research": 2})
+func (h *fixture) setState(state string) { h.serve(h.repo, state, "research") }
+
+// serve puts the record of a worker that serves an action with two slots.
+func (h *fixture) serve(repo space.Repository, state, action string) {
+	heart := status.NewHeartbeat(repo, time.Hour, map[string]int{action: 2})
 	heart.SetState(state)
 	require.NoError(h, heart.Beat(h.Context()))
 }

@@ -92,7 +92,7 @@ func (p *Page) showOf(i models.Attention) string {
 		return p.link("/workers")
 	case models.CauseNearBound:
 		return p.link("/spaces")
-	case models.CauseHostRests, models.CauseDisabled:
+	case models.CauseHostRests, models.CauseDisabled, models.CauseNoManager:
 		return p.link("/visits")
 	case models.CauseBadClips, models.CauseEpisodes:
 		return p.link("/archive")

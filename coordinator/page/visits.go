@@ -29,7 +29,7 @@ type visitsPage struct {
 }
 
 func readVisits(v *visit) (any, error) {
-	page := visitsPage{Trouble: v.attentionTo(models.CauseHostRests, models.CauseDisabled)}
+	page := visitsPage{Trouble: v.attentionTo(models.CauseNoManager, models.CauseHostRests, models.CauseDisabled)}
 	var waiting types.Page[types.Visit]
 	if err := v.get(v.Context(), path("visits"), url.Values{"limit": {strconv.Itoa(maxTaken)}}, &waiting); err != nil {
 		return nil, err
