@@ -71,6 +71,9 @@ public final class Leasehold {
     private static final Duration TIMEOUT = Duration.ofSeconds(60); // of one request
     private static final String HOST = hostName();
     private static final Pattern LOOPBACK = Pattern.compile("localhost|127\\.[\\d.]+|\\[::1\\]");
+    private static final Pattern KEY = Pattern.compile("[!-~]{1,128}");
+    /** Codes of answers that are not from a coordinator, by status. */
+    private static final Map<Integer, String> OF_PROXIES = Map.of(429, "overloaded", 502, "unavailable", 503, "unavailable", 504, "unavailable");
     private static final System.Logger LOG = System.getLogger("leasehold");
 
     private final HttpClient http;
@@ -1122,6 +1125,9 @@ public final class Leasehold {
 
     // end is when a call that goes on over an outage ends at the latest, by System.nanoTime; 0: it does not go on.
     private Map<String, Object> request(String method, String path, Object body, String key, Stop stop, long end) {
+        if (key != null && !KEY.matcher(key).matches()) {
+            throw new Invalid(0, "invalid", "invalid", "key \"" + key + "\": want 1 to 128 visible characters of ASCII");
+        }
         long began = System.nanoTime(), outage = OUTAGE * 1_000_000_000L;
         boolean patient = end != 0 && answered, sent = false;
         for (int tries = 1; ; tries++) {
@@ -1166,12 +1172,20 @@ public final class Leasehold {
             boolean unreached = e.getCause() instanceof java.net.ConnectException || e.getCause() instanceof java.net.http.HttpConnectTimeoutException;
             throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (e.getCause() == null ? e : e.getCause()), unreached ? false : null);
         }
-        var text = response.body().strip();
-        @SuppressWarnings("unchecked")
-        var answer = text.startsWith("{") ? (Map<String, Object>) Json.read(text) : Map.<String, Object>of();
-        if (response.statusCode() < 300) return answer;
-        throw Failure.of(response.statusCode(), (String) answer.getOrDefault("code", "internal"),
+        if (response.statusCode() < 300) return object(response.body());
+        Map<String, Object> answer;
+        try {
+            answer = object(response.body());
+        } catch (IllegalArgumentException e) { // it is a proxy's
+            answer = Map.of();
+        }
+        throw Failure.of(response.statusCode(), (String) answer.getOrDefault("code", OF_PROXIES.getOrDefault(response.statusCode(), "internal")),
             (String) answer.getOrDefault("title", "HTTP " + response.statusCode()), (String) answer.getOrDefault("detail", ""));
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> object(String text) {
+        return text.stripLeading().startsWith("{") ? (Map<String, Object>) Json.read(text) : Map.of();
     }
 
     /** Tells whether a request was not sent because of the certificate of the other side. */
