@@ -47,7 +47,7 @@ func startDriver(t *testing.T, l language, environment ...string) *driver {
 	}
 	d := &driver{t: t, process: exec.Command(words[0], words[1:]...), answers: make(chan any, 1), ended: make(chan error, 1), events: map[string]bool{}, news: make(chan struct{})}
 	d.dies = l.client == "java"
-	d.process.Env = append(append(withoutSettings(), "LEASEHOLD_DRIVER="+l.client), environment...)
+	d.process.Env = append(append(withoutSettings(), "CLIENT_DRIVER="+l.client), environment...)
 	d.process.Stderr = &d.printed
 	if l.client != "go" {
 		d.process.Dir = l.client
@@ -218,9 +218,9 @@ func javaProgram(class string) []string {
 // classes is a folder for what compileJava writes, which the tests of this package share.
 var classes = filepath.Join(os.TempDir(), fmt.Sprintf("leasehold-clients-%d", os.Getpid()))
 
-// TestMain is the driver for Go if LEASEHOLD_DRIVER is go.
+// TestMain is the driver for Go if CLIENT_DRIVER is go.
 func TestMain(m *testing.M) {
-	if os.Getenv("LEASEHOLD_DRIVER") == "go" {
+	if os.Getenv("CLIENT_DRIVER") == "go" {
 		if err := runGoDriver(os.Stdin, os.Stdout); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -71,10 +71,10 @@ func (h *handlers) handle(ctx context.Context, t worker.Task[asked]) (any, error
 		}
 	case "slow": // longer than the session's TTL
 		err := t.Note(ctx, models.Progress{Fraction: 0.5, Text: "slow"})
-		time.Sleep(1600 * time.Millisecond)
+		<-time.After(1600 * time.Millisecond)
 		return "done", err
 	case "wait":
-		time.Sleep(time.Duration(t.Data.N) * time.Millisecond)
+		<-time.After(time.Duration(t.Data.N) * time.Millisecond)
 		return "waited", nil
 	case "finish":
 		<-t.Draining()

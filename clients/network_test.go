@@ -230,7 +230,7 @@ func (n *network) copy(of string, to, from net.Conn) {
 			now := len(part)
 			if bytes, pause := n.pace(); bytes > 0 {
 				now = min(now, bytes)
-				time.Sleep(pause)
+				<-time.After(pause)
 			}
 			if _, failed := to.Write(part[:now]); failed != nil {
 				return

@@ -33,7 +33,7 @@ func TestATaskThatTimesOutIsStoppedWithoutTheCoordinator(t *testing.T) {
 			if cause != nil {
 				return job.Resolve(ctx, "", nil) // the second attempt
 			}
-			time.Sleep(timeout / 2)
+			<-time.After(timeout / 2)
 			require.NoError(b.t, job.Note(ctx, models.Progress{Fraction: 0.5})) // starts it again
 			<-ctx.Done()
 			cause, took = context.Cause(ctx), time.Since(began)
