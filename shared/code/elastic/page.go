@@ -22,6 +22,18 @@ type selection struct {
 	ended  bool              // the last page was read
 }
 
+// searchAnswer is the answer to _search.
+type searchAnswer[T any] struct {
+	Shards shards `json:"_shards"`
+	Hits   struct {
+		Hits []struct {
+			ID     string            `json:"_id"`
+			Source T                 `json:"_source"`
+			Sort   []json.RawMessage `json:"sort"`
+		} `json:"hits"`
+	} `json:"hits"`
+}
+
 // nextPage returns the next page of a selection, and moves s behind it. After the last page it
 // returns nil. It goes on behind the sort values of the last document, so these must differ from
 // document to document.
@@ -37,15 +49,7 @@ func nextPage[T any](ctx context.Context, x *Index, s *selection) ([]T, error) {
 	if s.after != nil {
 		body["search_after"] = s.after
 	}
-	var answer struct {
-		Shards shards `json:"_shards"`
-		Hits   struct {
-			Hits []struct {
-				Source T                 `json:"_source"`
-				Sort   []json.RawMessage `json:"sort"`
-			} `json:"hits"`
-		} `json:"hits"`
-	}
+	var answer searchAnswer[T]
 	if err := x.post(ctx, s.alias, "_search", noPartialResults, body, &answer); err != nil {
 		return nil, err
 	}

@@ -134,13 +134,32 @@ func (s *Server) get(r request) (any, *refusal) {
 	found := map[string]any{}
 	for name, i := range s.indices {
 		if _, ok := s.aliases[r.name][name]; ok || name == r.name {
-			found[name] = map[string]any{"aliases": map[string]any{}, "mappings": i.mapping, "settings": i.settings}
+			found[name] = map[string]any{"aliases": s.aliasesOf(name), "mappings": i.mapping, "settings": i.settings}
 		}
 	}
 	if len(found) == 0 {
 		return nil, notFound(r.name)
 	}
 	return found, nil
+}
+
+// aliasesOf returns the aliases of an index, each with its filter if it has one.
+func (s *Server) aliasesOf(index string) map[string]any {
+	all := map[string]any{}
+	for name, of := range s.aliases {
+		if a, ok := of[index]; ok {
+			all[name] = a.shown()
+		}
+	}
+	return all
+}
+
+// shown returns how the server describes an alias.
+func (a alias) shown() map[string]any {
+	if a.filter == nil {
+		return map[string]any{}
+	}
+	return map[string]any{"filter": a.filter}
 }
 
 // find returns the index of a name or of an alias, and the filter of the alias; nil: it shows
@@ -183,11 +202,7 @@ func (s *Server) getAlias(r request) (any, *refusal) {
 	}
 	found := map[string]any{}
 	for index, a := range s.aliases[r.name] {
-		one := map[string]any{}
-		if a.filter != nil {
-			one["filter"] = a.filter
-		}
-		found[index] = map[string]any{"aliases": map[string]any{r.name: one}}
+		found[index] = map[string]any{"aliases": map[string]any{r.name: a.shown()}}
 	}
 	return found, nil
 }
@@ -226,7 +241,7 @@ func (s *Server) changeAliases(r request) (any, *refusal) {
 			}
 		}
 	}
-	return map[string]any{"acknowledged": true, "errors": false}, nil
+	return map[string]any{"acknowledged": true}, nil
 }
 
 // refresh is POST /INDEX/_refresh: searches see the documents written so far. An unknown index is

@@ -10,9 +10,10 @@ import (
 
 // Limits of a server.
 const (
-	maxWindow  = 10_000 // index.max_result_window
-	maxClauses = 1024   // of a query
-	maxTerms   = 65_536 // of a query "terms"
+	maxWindow   = 10_000 // index.max_result_window
+	defaultSize = 10
+	maxClauses  = 1024   // of a query
+	maxTerms    = 65_536 // of a query "terms"
 )
 
 // matcher reports whether a document matches a query.
@@ -221,18 +222,31 @@ type searchBody struct {
 	Query    json.RawMessage                     `json:"query"`
 	Sort     []map[string]struct{ Order string } `json:"sort"`
 	After    []string                            `json:"search_after"`
-	Source   []string                            `json:"_source"`
+	Source   sourceFilter                        `json:"_source"`
 	Track    *bool                               `json:"track_total_hits"`
 	Collapse *struct {
 		Field string `json:"field"`
 	} `json:"collapse"`
 }
 
+// sourceFilter is which fields of documents a search returns: false for none, names, or all.
+type sourceFilter struct {
+	none   bool
+	fields []string // nil: all
+}
+
+func (f *sourceFilter) UnmarshalJSON(data []byte) error {
+	if f.none = string(data) == "false"; f.none {
+		return nil
+	}
+	return json.Unmarshal(data, &f.fields)
+}
+
 // search is POST /INDEX/_search, in the order of a real server: it selects, sorts, skips those
 // before search_after, collapses and cuts to size. It refuses a size above maxWindow, and what
 // selected and order refuse.
 func (s *Server) search(r request) (any, *refusal) {
-	var body searchBody
+	body := searchBody{Size: defaultSize}
 	if err := r.decode(&body); err != nil {
 		return nil, err
 	}
@@ -272,7 +286,10 @@ func (s *Server) search(r request) (any, *refusal) {
 		if len(hits) == body.Size {
 			break
 		}
-		hit := map[string]any{"_id": d.id, "_source": d.only(body.Source)}
+		hit := map[string]any{"_id": d.id}
+		if !body.Source.none {
+			hit["_source"] = d.only(body.Source.fields)
+		}
 		if len(order) > 0 {
 			hit["sort"] = key(d)
 		}
@@ -302,27 +319,4 @@ func (i *index) order(body searchBody) (order []string, err *refusal) {
 		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "search_after has %d value(s) but sort has %d.", len(body.After), len(order))
 	}
 	return order, nil
-}
-
-// deleteByQuery is POST /INDEX/_delete_by_query: it deletes at most max_docs documents that
-// searches see and that the query matches, and refreshes the index. It refuses what selected
-// refuses.
-func (s *Server) deleteByQuery(r request) (any, *refusal) {
-	var body struct {
-		Query json.RawMessage `json:"query"`
-		Most  int             `json:"max_docs"`
-	}
-	if err := r.decode(&body); err != nil {
-		return nil, err
-	}
-	i, found, err := s.selected(r.name, body.Query)
-	if err != nil {
-		return nil, err
-	}
-	found = found[:min(len(found), body.Most)]
-	for _, d := range found {
-		delete(i.docs, d.id)
-	}
-	i.refresh()
-	return map[string]any{"deleted": len(found), "version_conflicts": 0, "failures": []any{}}, nil
 }
