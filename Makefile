@@ -18,7 +18,7 @@ SOAK_FUZZ_SECONDS ?= 1800
 # Duration of each random chaos test in `make soak`.
 SOAK_CHAOS ?= 30m
 
-.PHONY: help build demo check test lint tools soak mutate bench versus bench-clips image dist cross diagrams recording clean
+.PHONY: help build demo check test lint tools soak mutate bench versus versus-search bench-clips image dist cross diagrams recording clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -94,6 +94,11 @@ VERSUS ?=
 versus: build ## compare tasks with Redis, Asynq, River and beanstalkd; VERSUS='-slots 32'
 	@.ci/tools redis-server beanstalkd $(if $(wildcard /usr/lib/postgresql/*/bin/postgres),,postgresql)
 	cd internal/versus && go run . $(VERSUS)
+
+# Copies of Go's sources.
+COPIES ?= 1
+versus-search: ## compare code search on a search server with the embedded index; COPIES=9
+	go test ./shared/code/elastic -count=1 -timeout 0 -run VersusEmbedded -versus.copies $(COPIES)
 
 # Packages and sets are kept in the user's cache folder: about 3 GB.
 bench-clips: build tools ## measure how well clips are found; writes tables of docs/benchmarks.md

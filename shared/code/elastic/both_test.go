@@ -85,7 +85,7 @@ func (b *both) RoundTrip(r *http.Request) (*http.Response, error) {
 // compared key by key. All others, such as versions and durations, differ between servers, and the
 // driver reads none of them.
 var (
-	contents = []string{"_id", "found", "_source", "sort", "fields", "key", "doc_count", "value", "count", "acknowledged", "filter", "durability",
+	contents = []string{"_id", "found", "_source", "sort", "fields", "key", "doc_count", "sum_other_doc_count", "count", "acknowledged", "filter", "durability", "number_of_shards", "number_of_replicas",
 		"dynamic", "properties", "deleted", "version_conflicts", "failed", "status", "errors", "type"}
 	frames = []string{"error", "items", "create", "index", "delete", "docs", "hits", "aggregations", "buckets", "_shards", "failures", "aliases", "mappings",
 		"settings", "translog"}

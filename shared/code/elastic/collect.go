@@ -67,7 +67,7 @@ func (c *collector) removeHidden(ctx context.Context) error {
 		return err
 	}
 	hidden := map[string]time.Time{}
-	pages := selection{alias: generations, query: everyDocument, fields: []string{"generation", "repo_id"}, order: []string{"generation"}}
+	pages := selection{alias: generations, query: everyDocument, order: []string{"generation"}}
 	for {
 		page, err := nextPage[generationDocument](ctx, c.Index, &pages)
 		if err != nil {
@@ -151,9 +151,9 @@ func (c *collector) removeAll(ctx context.Context, alias string, query any) erro
 // page.
 func (c *collector) removeBlobs(ctx context.Context) error {
 	old := object{"range": object{"put": object{"lt": time.Now().Add(-keep).UnixMilli()}}}
-	pages := selection{alias: blobs, query: old, fields: []string{"oid"}, order: []string{"oid"}}
+	pages := selection{alias: blobs, query: old, order: []string{"oid"}}
 	for {
-		page, err := nextPage[blob](ctx, c.Index, &pages)
+		page, err := nextBlobs(ctx, c.Index, &pages)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -165,7 +165,7 @@ func (c *collector) removeBlobs(ctx context.Context) error {
 
 // removeUnnamed removes those of a page of blobs that no file has. It holds publishing, because a
 // generation published meanwhile could name one of them. After an error of namedOf it removes none.
-func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
+func (c *collector) removeUnnamed(ctx context.Context, page []blobSize) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
 	if err := c.refresh(ctx, files); err != nil {
@@ -195,8 +195,8 @@ func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 // each blob, so one page of files answers for all ids. It fails if a part of the index does not
 // answer, because files could be missing.
 func (c *collector) namedOf(ctx context.Context, ids []code.OID) (map[code.OID]bool, error) {
-	var answer searchAnswer[file]
-	body := object{"size": pageSize, "query": object{"terms": object{"oid": ids}}, "collapse": object{"field": "oid"}, "_source": []string{"oid"}, "track_total_hits": false}
+	var answer searchAnswer[struct{}]
+	body := object{"size": pageSize, "query": object{"terms": object{"oid": ids}}, "collapse": object{"field": "oid"}, "_source": false, "docvalue_fields": []string{"oid"}, "track_total_hits": false}
 	if err := c.post(ctx, files, "_search", noPartialResults, body, &answer); err != nil {
 		return nil, err
 	}
@@ -205,7 +205,9 @@ func (c *collector) namedOf(ctx context.Context, ids []code.OID) (map[code.OID]b
 	}
 	named := map[code.OID]bool{}
 	for _, h := range answer.Hits.Hits {
-		named[h.Source.OID] = true
+		for _, id := range h.Fields.OID {
+			named[id] = true
+		}
 	}
 	return named, nil
 }

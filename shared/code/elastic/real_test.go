@@ -26,7 +26,7 @@ func openReal(t testing.TB, url string, c elastic.Config) *elastic.Index {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		require.NoError(t, x.Close())
-		opensearchtest.RemoveIndices(t, c.Prefix)
+		opensearchtest.RemoveIndices(t, url, c.Prefix)
 		http.DefaultClient.CloseIdleConnections()
 	})
 	return x

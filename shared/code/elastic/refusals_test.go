@@ -91,7 +91,7 @@ func TestTheServerInMemoryRefusesWhatARealOneRefuses(t *testing.T) {
 		return
 	}
 	name := "leasehold-test-" + strings.ToLower(rand.Text()[:10])
-	t.Cleanup(func() { opensearchtest.RemoveIndices(t, name) })
+	t.Cleanup(func() { opensearchtest.RemoveIndices(t, url, name) })
 	servers := newBoth(t)
 	for _, r := range refusals() {
 		r.path, r.body = strings.ReplaceAll(r.path, "IT", name), strings.ReplaceAll(r.body, "IT", name)

@@ -1,6 +1,7 @@
 package elastictest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,6 +65,8 @@ func (s *Server) create(r request) (any, *refusal) {
 	var body struct {
 		Settings struct {
 			Durability string         `json:"index.translog.durability"`
+			Shards     int            `json:"index.number_of_shards"`
+			Replicas   *int           `json:"index.number_of_replicas"`
 			Analysis   map[string]any `json:"analysis"`
 		} `json:"settings"`
 		Mappings mapping              `json:"mappings"`
@@ -85,12 +88,16 @@ func (s *Server) create(r request) (any, *refusal) {
 	if !reflect.DeepEqual(body.Settings.Analysis, want) {
 		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "analysis %v", body.Settings.Analysis)
 	}
+	if body.Settings.Shards < 0 || body.Settings.Shards > 1024 || body.Settings.Replicas != nil && *body.Settings.Replicas < 0 {
+		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "Failed to parse value for setting [index.number_of_shards] or [index.number_of_replicas]")
+	}
 	if err := checkFields(body.Mappings.Properties); err != nil {
 		return nil, err
 	}
 	s.created++
 	i := &index{uuid: fmt.Sprint("uuid-", s.created), mapping: body.Mappings, docs: map[string]*document{}}
-	i.settings = map[string]any{"index": map[string]any{"uuid": i.uuid, "translog": map[string]any{"durability": body.Settings.Durability}}}
+	i.settings = map[string]any{"index": map[string]any{"uuid": i.uuid, "translog": map[string]any{"durability": body.Settings.Durability},
+		"number_of_shards": fmt.Sprint(max(1, body.Settings.Shards)), "number_of_replicas": fmt.Sprint(*cmp.Or(body.Settings.Replicas, new(1)))}}
 	for name, a := range body.Aliases {
 		if s.indices[name] != nil {
 			return nil, refuse(http.StatusBadRequest, "invalid_alias_name_exception", "Invalid alias name [%s]: an index or data stream exists with the same name as the alias", name)

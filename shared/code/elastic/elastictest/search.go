@@ -1,8 +1,10 @@
 package elastictest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,6 +15,7 @@ const (
 	maxWindow   = 10_000 // index.max_result_window
 	defaultSize = 10
 	maxClauses  = 1024   // of a query
+	maxDepth    = 20     // of bool queries in one another; Elasticsearch 7 refuses more
 	maxTerms    = 65_536 // of a query "terms"
 )
 
@@ -22,7 +25,8 @@ type matcher func(*document) bool
 // compiler compiles a query.
 type compiler struct {
 	*index
-	clauses int
+	clauses int // so far
+	depth   int // bool queries around the part
 }
 
 func parsing(format string, args ...any) *refusal {
@@ -152,6 +156,10 @@ func (c *compiler) compileBool(body json.RawMessage) (matcher, *refusal) {
 	if (len(of.Should) > 0) != (of.Minimum == 1) {
 		return nil, parsing("want minimum_should_match 1 with should")
 	}
+	if c.depth++; c.depth > maxDepth {
+		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "The nested depth of the query exceeds the maximum nested depth for bool queries set in [%d]", maxDepth)
+	}
+	defer func() { c.depth-- }()
 	filter, err := c.compileAll(of.Filter)
 	if err != nil {
 		return nil, err
@@ -224,9 +232,16 @@ type searchBody struct {
 	After    []string                            `json:"search_after"`
 	Source   sourceFilter                        `json:"_source"`
 	Track    *bool                               `json:"track_total_hits"`
+	Values   []string                            `json:"docvalue_fields"`
 	Collapse *struct {
 		Field string `json:"field"`
 	} `json:"collapse"`
+	Aggregations map[string]struct {
+		Terms struct {
+			Field string `json:"field"`
+			Size  int    `json:"size"`
+		} `json:"terms"`
+	} `json:"aggs"`
 }
 
 // sourceFilter is which fields of documents a search returns: false for none, names, or all.
@@ -293,9 +308,69 @@ func (s *Server) search(r request) (any, *refusal) {
 		if len(order) > 0 {
 			hit["sort"] = key(d)
 		}
+		if len(body.Values) > 0 {
+			if hit["fields"], err = i.docValues(d, body.Values); err != nil {
+				return nil, err
+			}
+		}
 		hits = append(hits, hit)
 	}
-	return map[string]any{"timed_out": false, "_shards": answered, "hits": map[string]any{"hits": hits}}, nil
+	answer := map[string]any{"timed_out": false, "_shards": answered, "hits": map[string]any{"hits": hits}}
+	if body.Aggregations != nil {
+		answer["aggregations"], err = i.aggregate(body, found)
+	}
+	return answer, err
+}
+
+// docValues returns the values of fields of a document. It refuses fields that keep none.
+func (i *index) docValues(d *document, fields []string) (map[string]any, *refusal) {
+	all := map[string]any{}
+	for _, name := range fields {
+		kind := i.mapping.Properties[name].Type
+		if kind != "keyword" && kind != "long" {
+			return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "field [%s] has no doc values", name)
+		}
+		var values []any
+		for _, v := range d.values[name] {
+			if kind == "long" {
+				values = append(values, json.Number(v))
+			} else {
+				values = append(values, v)
+			}
+		}
+		if values != nil {
+			all[name] = values
+		}
+	}
+	return all, nil
+}
+
+// aggregate counts documents by the values of keywords: the most frequent first, at most size. It
+// refuses other fields.
+func (i *index) aggregate(body searchBody, of []*document) (map[string]any, *refusal) {
+	all := map[string]any{}
+	for name, a := range body.Aggregations {
+		if i.mapping.Properties[a.Terms.Field].Type != "keyword" || a.Terms.Size < 1 {
+			return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "terms of field [%s], size %d", a.Terms.Field, a.Terms.Size)
+		}
+		counts := map[string]int{}
+		for _, d := range of {
+			for _, v := range d.values[a.Terms.Field] {
+				counts[v]++
+			}
+		}
+		keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+		buckets, others := []any{}, 0
+		for n, k := range keys {
+			if n < a.Terms.Size {
+				buckets = append(buckets, map[string]any{"key": k, "doc_count": counts[k]})
+			} else {
+				others += counts[k]
+			}
+		}
+		all[name] = map[string]any{"sum_other_doc_count": others, "buckets": buckets}
+	}
+	return all, nil
 }
 
 // order returns the fields that a search sorts by. Sort and collapse accept only keywords in

@@ -52,16 +52,14 @@ func start(t testing.TB) {
 	one.url = one.node.URL
 }
 
-// RemoveIndices deletes the indices whose names begin with prefix from a server that tests of others use
-// too. One that URL has started goes with all of its data.
-func RemoveIndices(t testing.TB, prefix string) {
+// RemoveIndices deletes the indices whose names begin with prefix, if the server at url is the one that
+// TEST_ES_URL names. A node goes with all of its data.
+func RemoveIndices(t testing.TB, url, prefix string) {
 	t.Helper()
-	one.Lock()
-	defer one.Unlock()
-	if one.node != nil {
+	if url != os.Getenv("TEST_ES_URL") {
 		return
 	}
-	r, err := http.NewRequest(http.MethodDelete, one.url+"/"+prefix+"*", nil)
+	r, err := http.NewRequest(http.MethodDelete, url+"/"+prefix+"*", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
