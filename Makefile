@@ -18,7 +18,7 @@ SOAK_FUZZ_SECONDS ?= 1800
 # Duration of each random chaos test in `make soak`.
 SOAK_CHAOS ?= 30m
 
-.PHONY: help build demo check test lint tools soak mutate bench versus versus-clients bench-clips image dist cross diagrams recording clean
+.PHONY: help build demo check test lint tools soak mutate bench versus versus-clients versus-search bench-clips image dist cross diagrams recording clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -100,6 +100,11 @@ PEERS ?= ../shared/peers
 versus-clients: build ## compare workers with BullMQ, Dramatiq, Huey, Celery and RQ; VERSUS='-handlers 8'
 	@.ci/tools redis-server java javac
 	cd internal/versus && go run ./clients -peers '$(abspath $(PEERS))' $(VERSUS)
+
+# Copies of Go's sources.
+COPIES ?= 1
+versus-search: ## compare code search on a search server with the embedded index; COPIES=9
+	go test ./shared/code/elastic -count=1 -timeout 0 -run VersusEmbedded -versus.copies $(COPIES)
 
 # Packages and sets are kept in the user's cache folder: about 3 GB.
 bench-clips: build tools ## measure how well clips are found; writes tables of docs/benchmarks.md
