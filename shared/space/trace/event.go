@@ -61,6 +61,11 @@ type Event struct {
 	Ref       int64         `json:"ref,omitempty"`      // identifies the tuple for ever, through all its changes
 	Result    string        `json:"result"`
 	Lease     string        `json:"lease,omitempty"` // that the tuple names, see LeaseOf
+	// Due is the engine time at which the hold of the tuple, or the TTL of one that is not held, ends if nothing changes
+	// it; 0: never, or the tuple is gone.
+	Due time.Duration `json:"due,omitempty"`
+	// Beside is, for an Expire with the session, how many other holds with the same procedure the session had.
+	Beside int `json:"beside,omitempty"`
 }
 
 // RoleOf returns the role in a session id such as worker-7f3a9c01, else "".
