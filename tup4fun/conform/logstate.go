@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"leasehold/shared/space"
 	"leasehold/shared/space/trace"
 )
 
@@ -200,7 +199,7 @@ var places = map[string][]string{
 // checkExpiry describes an expiry before the time that an earlier event told, or returns "".
 func (l *logState) checkExpiry(t *tupleState, e trace.Event) string {
 	switch {
-	case !l.timed || e.Operation != trace.Expire || e.Result != string(space.Due):
+	case !l.timed || e.Operation != trace.Expire || e.Result != trace.Due:
 		return ""
 	case t.due == 0:
 		return fmt.Sprintf("the time of tuple %d ends, but it has none", e.Ref)

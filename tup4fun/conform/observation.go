@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 
-	"leasehold/shared/space"
 	"leasehold/shared/space/trace"
 )
 
@@ -75,7 +74,7 @@ func (e *Pattern) covers(o *observation) bool {
 // "alone" without; "none" if it was not, or if the log does not tell it.
 func (o *observation) loss() string {
 	switch {
-	case o.event.Operation != trace.Expire || o.event.Result != string(space.Lost) || !o.timed:
+	case o.event.Operation != trace.Expire || o.event.Result != trace.Lost || !o.timed:
 		return trace.None
 	case o.event.Beside > 0:
 		return "beside"

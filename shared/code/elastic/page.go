@@ -114,7 +114,8 @@ func nextHits[T any](ctx context.Context, x *Index, s *selection, values []strin
 		return nil, err
 	}
 	page := answer.Hits.Hits
-	if s.ended = len(page) < pageSize; !s.ended {
+	s.ended = len(page) < pageSize
+	if !s.ended {
 		s.after = page[len(page)-1].Sort
 	}
 	return page, nil
@@ -155,7 +156,7 @@ func allOf(parts ...any) any {
 // noDocument matches no document.
 var noDocument = object{"bool": object{"must_not": []any{everyDocument}}}
 
-// anyOf returns the query that matches what at least one of parts matches, of which there is one at least.
+// anyOf returns the query that matches what at least one of parts matches. There must be a part.
 func anyOf(parts []any) any {
 	if len(parts) == 1 {
 		return parts[0]

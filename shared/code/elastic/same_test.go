@@ -135,7 +135,7 @@ func (w *queryWriter) group(depth int) string {
 	return strings.Join(parts, w.of([]string{" ", " or ", " AND NOT ", " or NOT "}))
 }
 
-// term returns a word, a phrase, an expression, a symbol, a filter, or what is absent.
+// term returns a word, a phrase, an expression, a symbol, a filter, or a word that is absent.
 func (w *queryWriter) term() string {
 	word := w.of(w.words)
 	switch w.IntN(9) {

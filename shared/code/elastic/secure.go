@@ -58,7 +58,8 @@ func (a Access) tls() (*tls.Config, error) {
 		if err != nil {
 			return nil, fmt.Errorf("search server: %w: %w", fault.ErrInvalid, err)
 		}
-		if c.RootCAs = x509.NewCertPool(); !c.RootCAs.AppendCertsFromPEM(pem) {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(pem) {
 			return nil, fmt.Errorf("search server: %s: %w: want certificates in PEM", a.CA, fault.ErrInvalid)
 		}
 	}

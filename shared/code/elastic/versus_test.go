@@ -132,7 +132,8 @@ func goSources(t *testing.T, copyNumber int, folders ...string) (batches [][]cod
 		}
 		seen[id] = true
 		b, err := analyser.Blob(t.Context(), path, id, content)
-		if size += len(content); size > 8<<20 || len(batches[len(batches)-1]) == 2000 {
+		size += len(content)
+		if size > 8<<20 || len(batches[len(batches)-1]) == 2000 {
 			batches, size = append(batches, nil), len(content)
 		}
 		batches[len(batches)-1] = append(batches[len(batches)-1], b)

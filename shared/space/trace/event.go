@@ -32,9 +32,15 @@ const (
 	Hide   = "hide"
 	Begin  = "begin"  // a session begins, or is restored
 	End    = "end"    // a session ends; the result is the cause: lost or closed
-	Expire = "expire" // a hold or a TTL ends; the result is the cause: due, lost or closed
+	Expire = "expire" // a hold or a TTL ends; the result is the cause: Due, Lost or closed
 	Ack    = "ack"    // a get is acknowledged: its tuple cannot come back
 	Call   = "call"   // a procedure that was refused
+)
+
+// Causes of an Expire, as package space names them.
+const (
+	Due  = "due"
+	Lost = "lost"
 )
 
 // Results that are neither the wire code of an error nor the cause of an end.

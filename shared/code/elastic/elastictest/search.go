@@ -251,7 +251,8 @@ type sourceFilter struct {
 }
 
 func (f *sourceFilter) UnmarshalJSON(data []byte) error {
-	if f.none = string(data) == "false"; f.none {
+	f.none = string(data) == "false"
+	if f.none {
 		return nil
 	}
 	return json.Unmarshal(data, &f.fields)

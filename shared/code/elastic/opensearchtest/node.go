@@ -47,7 +47,7 @@ type Node struct {
 }
 
 // Start starts a node with its data in folder, on a free port, and waits until it answers. The error has
-// the end of what the node has printed.
+// the last lines that the node has printed.
 func Start(folder string, o Options) (*Node, error) {
 	script, why := installed()
 	if why != "" {

@@ -35,10 +35,12 @@ func URL(t testing.TB, what string) string {
 // start sets one. A node that does not start fails the test.
 func start(t testing.TB) {
 	t.Helper()
-	if one.url = os.Getenv("TEST_ES_URL"); one.url != "" {
+	one.url = os.Getenv("TEST_ES_URL")
+	if one.url != "" {
 		return
 	}
-	if _, one.why = installed(); one.why != "" {
+	_, one.why = installed()
+	if one.why != "" {
 		return
 	}
 	var err error
@@ -67,7 +69,8 @@ func RemoveIndices(t testing.TB, url, prefix string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _ = answer.Body.Close(); answer.StatusCode != http.StatusOK {
+	_ = answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
 		t.Errorf("the indices %s* are not removed: %s", prefix, answer.Status)
 	}
 }
