@@ -817,10 +817,10 @@ public final class Leasehold {
                 while (!ended.await(pause, TimeUnit.MILLISECONDS)) {
                     pause = ttl * 1000L / 3;
                     try {
-                        if (!see()) {
-                            session.heartbeat(WAIT, beating);
-                            pause = 100;
-                        }
+                        var seen = see();
+                        if (seen == Seen.DRAINING) continue;
+                        if (seen == Seen.ALL) session.heartbeat(WAIT, beating);
+                        pause = 100;
                     } catch (SessionClosed e) {
                         try {
                             if (!stop.stopped()) reopen();
@@ -836,16 +836,23 @@ public final class Leasehold {
             }
         }
 
-        /** Stops the tasks that the session does not have. Returns whether it shall drain. */
-        private boolean see() {
+        /** What a heartbeat told: SOME means that a task that was claimed meanwhile may be lost already, which nothing tells again. */
+        private enum Seen { DRAINING, ALL, SOME }
+
+        /** Stops the tasks that the session does not have. */
+        private Seen see() {
             var before = unfinished();
             var state = session.heartbeat();
             var has = new HashSet<>(state.claims());
             before.forEach(task -> {
                 if (!has.contains(new Claim(task.id(), task.token()))) interrupt(task);
             });
-            if (state.draining()) stop();
-            return state.draining();
+            if (state.draining()) {
+                stop();
+                return Seen.DRAINING;
+            }
+            var known = unfinished().stream().allMatch(task -> before.contains(task) || has.contains(new Claim(task.id(), task.token())));
+            return known ? Seen.ALL : Seen.SOME;
         }
 
         /** Stops tasks at their timeouts. */

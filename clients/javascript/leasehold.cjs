@@ -725,10 +725,10 @@ class Worker {
       if (this.#ended.signal.aborted) return;
       seconds = this.ttl / 3;
       try {
-        if (!await this.#see()) {
-          await this.session.heartbeat({ wait: WAIT, signal: this.#ended.signal });
-          seconds = 0.1;
-        }
+        const { draining, known } = await this.#see();
+        if (draining) continue;
+        if (known) await this.session.heartbeat({ wait: WAIT, signal: this.#ended.signal });
+        seconds = 0.1;
       } catch (err) {
         if (this.#ended.signal.aborted) return;
         this.log(`leasehold: heartbeat: ${err.message}`);
@@ -739,14 +739,18 @@ class Worker {
     }
   }
 
-  /** Stop the tasks that the session does not have. Return whether it shall drain. */
+  /**
+   * Stop the tasks that the session does not have. Return whether it shall drain, and whether it is known of
+   * each task that it has it: one that was claimed meanwhile may be lost already, and nothing tells that again.
+   */
   async #see() {
     const running = [...this.#running];
     const state = await this.session.heartbeat();
     const has = new Set(state.claims.map((c) => `${c.task} ${c.token}`));
-    running.filter((t) => !has.has(`${t.id} ${t.token}`)).forEach((t) => t.stop());
+    const lacks = (t) => !has.has(`${t.id} ${t.token}`);
+    running.filter(lacks).forEach((t) => t.stop());
     if (state.draining) this.stop();
-    return state.draining;
+    return { draining: state.draining, known: ![...this.#running].some((t) => lacks(t) && !running.includes(t)) };
   }
 
   async #work(task) {

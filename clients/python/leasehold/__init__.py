@@ -725,9 +725,12 @@ class _Worker:
             pause = self._ttl / 3
             try:
                 try:
-                    if not self._see():
+                    draining, known = self._see()
+                    if draining:
+                        continue
+                    if known:
                         self._session.heartbeat(_WAIT, _calling=self._beating)
-                        pause = 0.1
+                    pause = 0.1
                 except SessionClosed:
                     if not self._stopping:
                         self._reopen()
@@ -735,8 +738,10 @@ class _Worker:
                 if not self._ended.is_set():
                     log.warning("heartbeat: %s", err)
 
-    def _see(self) -> bool:
-        """Stop the tasks that the session does not have. Return whether it shall drain."""
+    def _see(self) -> Tuple[bool, bool]:
+        """Stop the tasks that the session does not have. Return whether it shall drain, and whether it is known
+        of each task that it has it: one that was claimed meanwhile may be lost already, and nothing tells
+        that again."""
         running = self._unfinished()
         state = self._session.heartbeat()
         has = {(c["task"], c["token"]) for c in state["claims"]}
@@ -746,7 +751,8 @@ class _Worker:
         draining: bool = state["draining"]
         if draining:
             self.stop()
-        return draining
+        known = all((task.id, task.token) in has or task in running for task in self._unfinished())
+        return draining, known
 
     def _watch(self) -> None:
         """Stop the tasks whose timeout is over."""
