@@ -227,7 +227,12 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 	return s.tasks.Show(ctx, id)
 }
 
-// newTask converts the body that creates a task. Without a timeout the task has the default one.
+// defaultResultTTL is how long the tuple with a result stays if nothing is said.
+const defaultResultTTL = 3600
+
+// newTask converts the body that creates a task. Without a timeout the task has the default one. What is to be done with
+// the parents, limits and result that a task does not have may be there: a program may fill these lists, or leave them
+// empty.
 func newTask(n types.NewTask) (task.New, error) {
 	timeout := task.DefaultTimeout
 	if n.Timeout != nil {
@@ -236,9 +241,23 @@ func newTask(n types.NewTask) (task.New, error) {
 		}
 		timeout = *n.Timeout
 	}
-	o := n.TaskOptions
+	o, onConflict := n.TaskOptions, n.OnConflict
+	if len(o.After) == 0 {
+		o.OnFailure = "" // of no parent
+	}
+	if len(o.Limits) == 0 {
+		o.OnLimit = "" // of no limit
+	}
+	if n.UniqueKey == "" {
+		onConflict = ""
+	}
+	if !o.ResultTuple {
+		o.ResultTTL = 0
+	} else if o.ResultTTL == 0 {
+		o.ResultTTL = defaultResultTTL
+	}
 	return task.New{
-		Priority: n.Priority, Ref: n.Ref, OnConflict: n.OnConflict,
+		Priority: n.Priority, Ref: n.Ref, OnConflict: onConflict,
 		Task: models.Task{Action: n.Action, Subject: n.Subject, Data: n.Data, Timeout: timeout, TaskOptions: models.TaskOptions{
 			NotBefore: o.NotBefore, ExpiresAt: o.ExpiresAt, MaxAttempts: o.MaxAttempts, Backoff: o.Backoff, UniqueKey: o.UniqueKey, Group: o.Group,
 			Tags: o.Tags, ResultTuple: o.ResultTuple, ResultTTL: o.ResultTTL, After: o.After, OnFailure: o.OnFailure, Limits: o.Limits, OnLimit: o.OnLimit,
