@@ -157,8 +157,8 @@ func TestAnEmptyBodyIsAnEmptyObjectIfEachFieldIsOptional(t *testing.T) {
 	require.Equal(t, 409, code)
 	require.Contains(t, problem["detail"], "the session serves none")
 	for path, want := range map[string]string{
-		"PUT " + v1 + "/limits/a":    "want max or rate",
-		"PATCH " + v1 + "/origins/a": "want every_s, hours or priority",
+		"PUT " + v1 + "/limits/a":    "got nothing",
+		"PATCH " + v1 + "/origins/a": "got nothing",
 		"POST " + v1 + "/tasks":      "got nothing",
 		"PUT " + v1 + "/episodes":    "got nothing",
 	} {
