@@ -18,10 +18,10 @@ SOAK_FUZZ_SECONDS ?= 1800
 # Duration of each random chaos test in `make soak`.
 SOAK_CHAOS ?= 30m
 
-.PHONY: help build demo check test lint tools soak mutate bench versus bench-clips image dist cross diagrams recording clean
+.PHONY: help build demo check test lint tools soak mutate bench versus versus-clients bench-clips image dist cross diagrams recording clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build ./leasehold
 	go build -ldflags '$(LDFLAGS)' -o leasehold .
@@ -62,7 +62,7 @@ test: ## run all checks that a change must pass
 
 soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzing
 	.ci/tools tsc pip3 flask java javac
-	go test ./clients -count=1
+	go test ./clients -count=1 -timeout 60m -clients.stride 1
 	.ci/race -count=5 -timeout 60m ./...
 	.ci/race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
 	.ci/race ./coordinator/visits -count=1 -timeout 60m -run Flood -flood 100000
@@ -94,6 +94,12 @@ VERSUS ?=
 versus: build ## compare tasks with Redis, Asynq, River and beanstalkd; VERSUS='-slots 32'
 	@.ci/tools redis-server beanstalkd $(if $(wildcard /usr/lib/postgresql/*/bin/postgres),,postgresql)
 	cd internal/versus && go run . $(VERSUS)
+
+# The packages of the other queues are not in this tree: ../shared/peers/README.md.
+PEERS ?= ../shared/peers
+versus-clients: build ## compare workers with BullMQ, Dramatiq, Huey, Celery and RQ; VERSUS='-handlers 8'
+	@.ci/tools redis-server java javac
+	cd internal/versus && go run ./clients -peers '$(abspath $(PEERS))' $(VERSUS)
 
 # Packages and sets are kept in the user's cache folder: about 3 GB.
 bench-clips: build tools ## measure how well clips are found; writes tables of docs/benchmarks.md

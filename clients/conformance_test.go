@@ -1,25 +1,16 @@
 package clients
 
 import (
-	"bufio"
-	"bytes"
-	"context"
-	"crypto/tls"
 	"encoding/json"
+	"flag"
 	"fmt"
-	"io"
-	"log"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -29,142 +20,388 @@ import (
 	"leasehold/internal/binary"
 	apiclient "leasehold/shared/api/client"
 	"leasehold/shared/api/types"
-	"leasehold/shared/identity"
 )
-
-// A language is a client: the programs that it needs, how it is built, and how its programs are started in its folder:
-// the one for conformance, and the examples, which run if the command probe succeeds.
-type language struct {
-	name             string
-	needs            []string
-	build            func() ([]byte, error)
-	run, web, worker []string
-	probe            []string
-}
-
-var languages = []language{
-	{
-		name: "python", needs: []string{"python3"}, run: []string{"python3", "-B", "conformance.py"},
-		web: []string{"python3", "-B", "examples/web.py"}, worker: []string{"python3", "-B", "examples/worker.py"},
-		probe: []string{"python3", "-c", "import flask"},
-	},
-	{
-		name: "javascript", needs: []string{"node"}, run: []string{"node", "conformance.js"},
-		web: []string{"node", "examples/web.js"}, worker: []string{"node", "examples/worker.js"},
-	},
-	{
-		name: "java", needs: []string{"java", "javac"}, build: compileJava,
-		run: javaProgram("Conformance"), web: javaProgram("Web"), worker: javaProgram("Work"),
-	},
-}
-
-func javaProgram(class string) []string {
-	return []string{"java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", classes, class}
-}
-
-// classes is a folder for what compileJava writes, which the tests of this package share.
-var classes = filepath.Join(os.TempDir(), fmt.Sprintf("leasehold-clients-%d", os.Getpid()))
-
-func TestMain(m *testing.M) {
-	status := m.Run()
-	if err := os.RemoveAll(classes); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		status = 1
-	}
-	os.Exit(status)
-}
-
-var compileJava = sync.OnceValues(func() ([]byte, error) {
-	c := exec.Command("javac", "-d", classes, "Leasehold.java", "Conformance.java", "examples/Web.java", "examples/Work.java")
-	c.Dir = "java"
-	return c.CombinedOutput()
-})
 
 // limit bounds one step, on a busy machine.
 const limit = time.Minute
 
-func TestEachClientCallsEveryVerbAndWorks(t *testing.T) {
+var (
+	stride   = flag.Int("clients.stride", 61, "a connection is cut at each byte of so many; 1: at each")
+	seed     = flag.Uint64("clients.seed", uint64(time.Now().UnixNano()), "of the first byte at which a connection is cut")
+	caseFlag = flag.String("clients.case", "", "only cases whose names have this text")
+)
+
+// faketime sets the clock of a process that it is loaded into.
+const faketime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
+
+// The cases of testdata/cases hold for each client.
+func TestEachClientConforms(t *testing.T) {
 	t.Parallel()
-	at := startCoordinator(t)
-	inEachLanguage(t, func(t *testing.T, name string, client program) {
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		defer cancel()
-		printed, err := client(ctx, at, name+"-verbs").CombinedOutput()
-		require.NoError(t, err, "%s", printed)
-		require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nselection\nsession\n", string(printed))
-		api, err := apiclient.New(at)
-		require.NoError(t, err)
-		defer api.Close()
-		testWorker(t, api, name, client(t.Context(), refuseOneReport(t, at), name, "worker"))
-		if name == "python" {
-			testWorker(t, api, name+"-async", client(t.Context(), refuseOneReport(t, at), name+"-async", "async"))
+	cases := readCases(t)
+	auth := newAuthenticating(t)
+	inEachLanguage(t, nil, func(t *testing.T, l language) {
+		b := newBench(t, l, auth)
+		for n, c := range cases {
+			if leavesOut(l, c.Not, nil) || !strings.Contains(c.Name, *caseFlag) || l.worksOnly && !c.works() {
+				continue
+			}
+			t.Run(c.Name, func(t *testing.T) { b.test(t, c, fmt.Sprintf("%s-%d", l.name, n)) })
 		}
 	})
 }
 
-// A client with a token and the CA calls every verb and works over TLS. A wrong token is refused with an error of its own.
-// A server whose certificate is of another CA gets no request, so it does not see the token.
-func TestEachClientAuthenticates(t *testing.T) {
-	t.Parallel()
+// leavesOut reports whether a case or a step is not for a language.
+func leavesOut(l language, not map[string]string, only []string) bool {
+	return not[l.client] != "" || len(only) > 0 && !slices.Contains(only, l.client)
+}
+
+// authenticating is a coordinator with tokens, and another server, which never gets a request.
+type authenticating struct {
+	url, token, admin, ca, other string
+}
+
+func newAuthenticating(t *testing.T) authenticating {
+	t.Helper()
 	at := newCoordinator(t, "--auth")
 	at.start()
-	token := filepath.Join(t.TempDir(), "token")
-	require.NoError(t, os.WriteFile(token, []byte(at.print("token", "create", "all", "--role", "producer,worker")), 0o600))
-	ca := filepath.Join(t.TempDir(), "ca.pem")
-	require.NoError(t, os.WriteFile(ca, []byte(at.print("identity", "show", "--ca")), 0o600))
-	var requests atomic.Int64
-	other := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests.Add(1) }))
-	other.Config.ErrorLog = log.New(io.Discard, "", 0)
+	dir := t.TempDir()
+	a := authenticating{url: at.url(), token: filepath.Join(dir, "token"), admin: filepath.Join(at.data, "identity", "admin.token"), ca: filepath.Join(dir, "ca.pem")}
+	require.NoError(t, os.WriteFile(a.token, []byte(at.print("token", "create", "all", "--role", "producer,worker")), 0o600))
+	require.NoError(t, os.WriteFile(a.ca, []byte(at.print("identity", "show", "--ca")), 0o600))
+	requests := 0
+	other := httptest.NewUnstartedServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests++ }))
+	other.Config.ErrorLog = discarded
 	other.StartTLS()
+	a.other = other.URL
 	t.Cleanup(func() {
 		other.Close()
-		require.Zero(t, requests.Load())
+		require.Zero(t, requests, "its certificate is of another CA")
 	})
-	inEachLanguage(t, func(t *testing.T, name string, client program) {
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		defer cancel()
-		with := func(args ...string) *exec.Cmd {
-			c := client(ctx, append([]string{at.url(), name}, args...)...)
-			c.Env = append(os.Environ(), "LEASEHOLD_TOKEN=@"+token, "LEASEHOLD_CA="+ca, "ADMIN_TOKEN=@"+filepath.Join(at.data, "identity", "admin.token"))
-			return c
-		}
-		printed, err := with().CombinedOutput()
-		require.NoError(t, err, "%s", printed)
-		require.Equal(t, "create\nkey\nerrors\nclaim\nparents\nname\nselection\nsession\n", string(printed))
-		testWorker(t, at.client(), name, with("worker"))
-		printed, err = with("refused", other.URL).CombinedOutput()
-		require.NoError(t, err, "%s", printed)
-		require.Equal(t, "refused\n", string(printed))
-	})
+	return a
 }
 
-// program returns the command that runs the conformance program of a client.
-type program func(ctx context.Context, args ...string) *exec.Cmd
+// bench runs the cases of one client, one after the other, with a coordinator, the network before it, and a driver, which
+// is started again if a case has ended it.
+type bench struct {
+	*testing.T
+	language language
+	at       *coordinator
+	network  *network
+	api      *apiclient.Client
+	auth     authenticating
 
-// inEachLanguage builds each client, and tests it beside the others. A client whose programs are not installed is left
-// out.
-func inEachLanguage(t *testing.T, test func(t *testing.T, name string, client program)) {
-	for _, l := range languages {
-		t.Run(l.name, func(t *testing.T) {
-			t.Parallel()
-			for _, program := range l.needs {
-				if _, err := exec.LookPath(program); err != nil {
-					t.Logf("left out: the client for %s, because %s is not installed", l.name, program)
-					return
-				}
-			}
-			if l.build != nil {
-				printed, err := l.build()
-				require.NoError(t, err, "%s", printed)
-			}
-			test(t, l.name, func(ctx context.Context, args ...string) *exec.Cmd {
-				words := slices.Concat(l.run, args)
-				c := exec.CommandContext(ctx, words[0], words[1:]...)
-				c.Dir = l.name
-				return c
-			})
-		})
+	driver *driver
+	vars   variables
+	clock  string // a file with the clock of the driver
+	action string
+
+	signalled bool // the driver, in this case
+}
+
+func newBench(t *testing.T, l language, auth authenticating) *bench {
+	t.Helper()
+	b := &bench{T: t, language: l, at: newCoordinator(t), auth: auth}
+	b.at.start()
+	b.network = newNetwork(t, b.at)
+	api, err := apiclient.New(b.at.url())
+	require.NoError(t, err)
+	b.api = api
+	t.Cleanup(func() {
+		if b.driver != nil {
+			b.driver.end()
+		}
+		_ = api.Close()
+	})
+	return b
+}
+
+// test runs one case.
+func (b *bench) test(t *testing.T, c conformanceCase, action string) {
+	if c.Clock {
+		if _, err := os.Stat(faketime); err != nil {
+			t.Log("left out: the clock of a client, because libfaketime is not installed")
+			return
+		}
 	}
+	outer := b.T
+	b.T, b.action, b.clock, b.signalled = t, action, "", false
+	defer func() {
+		b.T = outer
+		b.network.change(nil)
+		if b.at.running == nil { // a failed case has killed it
+			b.at.start()
+		}
+		if (t.Failed() || c.Clock || c.Auth) && b.driver != nil {
+			t.Logf("the driver's log:\n%s", b.driver.end())
+			b.driver = nil
+		}
+	}()
+	b.vars = variables{"action": action, "language": b.language.name, "url": b.network.api, "auth": b.auth.url, "ca": b.auth.ca,
+		"token": "@" + b.auth.token, "admin": "@" + b.auth.admin, "other": b.auth.other}
+	b.begin(c)
+	for n, s := range c.Steps {
+		b.step(fmt.Sprint(n+1), s)
+		if t.Failed() {
+			return
+		}
+	}
+}
+
+// begin starts a driver unless one runs that fits, and connects it.
+func (b *bench) begin(c conformanceCase) {
+	var environment []string
+	if c.Clock {
+		b.clock = filepath.Join(b.TempDir(), "clock")
+		require.NoError(b, os.WriteFile(b.clock, []byte("+0"), 0o600))
+		environment = []string{"LD_PRELOAD=" + faketime, "FAKETIME_TIMESTAMP_FILE=" + b.clock, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1"}
+		if b.driver != nil {
+			b.driver.end()
+			b.driver = nil
+		}
+	}
+	if b.driver == nil {
+		b.driver = startDriver(b.T, b.language, environment...)
+	}
+	b.driver.t = b.T
+	if c.Auth {
+		return // the case connects
+	}
+	for _, name := range []string{"main", "admin"} {
+		b.driver.send(map[string]any{"do": "connect", "client": name, "url": b.network.api, "gate": b.network.gate})
+		if _, failed := b.driver.answer(); failed != nil {
+			b.Fatalf("connect: %s", short(failed))
+		}
+	}
+}
+
+// step does one step.
+func (b *bench) step(at string, s step) {
+	b.Helper()
+	if leavesOut(b.language, s.Not, s.Only) {
+		return
+	}
+	if w, ok := s.In[b.language.client]; ok {
+		s.Want = w
+	}
+	switch {
+	case s.Do != "":
+		b.do(at, s)
+	case s.Answer:
+		b.check(at, s)
+	case s.Event != "":
+		b.driver.await(s.Event, b.vars.fill(s.With["task"]).(string), s.within())
+	case s.Pause > 0:
+		<-time.After(seconds(s.Pause))
+	case s.Sweep != nil:
+		b.sweep(at, *s.Sweep)
+	case s.Network != nil || s.Quiet:
+		b.network.change(s.Network)
+	case s.Coordinator == "kill":
+		b.at.kill()
+		b.network.closeAll()
+	case s.Coordinator == "start":
+		b.at.start()
+	case s.Signal == "term":
+		b.signalled = true
+		require.NoError(b, b.driver.process.Process.Signal(syscall.SIGTERM))
+	case s.Ended:
+		if b.driver.finish(s.within(), b.signalled) {
+			b.driver = nil
+		}
+	case s.Clock != "":
+		require.NoError(b, os.WriteFile(b.clock, []byte(s.Clock), 0o600))
+	default:
+		b.observe(at, s)
+	}
+}
+
+// observe does a step for which the test itself asks the coordinator.
+func (b *bench) observe(at string, s step) {
+	b.Helper()
+	switch {
+	case s.Create != nil:
+		b.create(s)
+	case s.Cancel != "":
+		require.NoError(b, b.api.CancelTask(b.Context(), b.vars.fill(s.Cancel).(string), "a test"), at)
+	case s.Await != "":
+		b.until(at, s, func() (any, error) { return b.api.Task(b.Context(), b.vars.fill(s.Await).(string)) })
+	case s.Count != nil:
+		filter := b.vars.fill(s.Count).(map[string]any)
+		state, _ := filter["state"].(string)
+		b.until(at, s, func() (any, error) {
+			if state == "resolved" {
+				found, _, err := b.api.Tasks(b.Context(), apiclient.TaskFilter{State: state, Action: filter["action"].(string)}, -1)
+				return len(found), err
+			}
+			n, err := b.api.CountTasks(b.Context(), apiclient.TaskFilter{State: state, Action: filter["action"].(string)})
+			return n.Count, err
+		})
+	case s.Sessions != "":
+		b.endSessions(s.Sessions)
+	default:
+		b.Fatalf("step %s has no action: %+v", at, s)
+	}
+}
+
+// do has the driver do a verb.
+func (b *bench) do(at string, s step) {
+	b.Helper()
+	b.driver.send(b.arguments(s))
+	if s.Later {
+		return
+	}
+	for end := time.Now().Add(limit); s.Soon && time.Now().Before(end); b.driver.send(b.arguments(s)) {
+		value, _ := b.driver.answer()
+		if differs(plain(b.vars.fill(s.Want)), value, "") == "" {
+			return
+		}
+	}
+	b.check(at, s)
+}
+
+// arguments returns the line of a verb.
+func (b *bench) arguments(s step) map[string]any {
+	line := map[string]any{"do": s.Do}
+	if s.Do == "work" {
+		line["action"], line["asynchronous"] = b.action, b.language.worksOnly
+	}
+	for name, value := range s.With {
+		line[name] = b.vars.fill(value)
+	}
+	return line
+}
+
+// check compares the answer of the driver.
+func (b *bench) check(at string, s step) {
+	b.Helper()
+	value, failed := b.driver.answer()
+	if s.Fails != nil {
+		b.checkFailure(at, *s.Fails, value, failed)
+		return
+	}
+	if failed != nil {
+		b.Fatalf("step %s, %s: %s", at, s.Do, short(failed))
+	}
+	if s.Save != "" {
+		b.vars[s.Save] = value
+	}
+	if s.Want == nil {
+		return
+	}
+	if d := differs(plain(b.vars.fill(s.Want)), value, s.Do); d != "" {
+		b.Fatalf("step %s: %s", at, d)
+	}
+}
+
+// checkFailure compares an error. Those of Go have a kind and a text only.
+func (b *bench) checkFailure(at string, want failure, value any, got map[string]any) {
+	b.Helper()
+	if got == nil {
+		b.Fatalf("step %s: want the error %s, got %s", at, want.Kind, short(value))
+	}
+	wanted := map[string]any{}
+	if want.Kind != "" {
+		wanted["kind"] = want.Kind
+	}
+	if want.Text != nil {
+		wanted["text"] = b.vars.fill(want.Text)
+	}
+	if b.language.client != "go" {
+		if want.Status != nil {
+			wanted["status"], wanted["code"], wanted["title"], wanted["detail"] = *want.Status, some, some, some
+		}
+		if want.Happened != "" {
+			wanted["happened"] = map[string]any{"no": false, "unknown": nil}[want.Happened]
+		}
+	}
+	if d := differs(plain(wanted), got, "error"); d != "" {
+		b.Fatalf("step %s: %s in %s", at, d, short(got))
+	}
+}
+
+var some = map[string]any{"$some": true}
+
+// create creates tasks of the case's action.
+func (b *bench) create(s step) {
+	b.Helper()
+	number, many := s.Create["n"].(int)
+	text, err := json.Marshal(b.vars.fill(s.Create["data"]))
+	require.NoError(b, err)
+	n := types.NewTask{Action: b.action, Data: text}
+	if options, ok := s.Create["options"]; ok {
+		text, err := json.Marshal(b.vars.fill(options))
+		require.NoError(b, err)
+		require.NoError(b, json.Unmarshal(text, &n))
+	}
+	for part := max(1, number); part > 0; part -= 500 {
+		made, err := b.api.CreateTasks(b.Context(), types.NewTasks{Tasks: slices.Repeat([]types.NewTask{n}, min(part, 500))})
+		require.NoError(b, err)
+		if many {
+			before, _ := b.vars[s.Save].([]any)
+			b.vars[s.Save] = append(before, plain(made).([]any)...)
+		} else {
+			b.vars[s.Save] = plain(made[0])
+		}
+	}
+}
+
+// until asks until the answer looks as wanted.
+func (b *bench) until(at string, s step, ask func() (any, error)) {
+	b.Helper()
+	want, last := plain(b.vars.fill(s.Want)), ""
+	for end := time.Now().Add(limit); time.Now().Before(end); <-time.After(10 * time.Millisecond) {
+		now, err := ask()
+		if err != nil {
+			last = err.Error()
+			continue
+		}
+		if last = differs(want, plain(now), "it"); last == "" {
+			return
+		}
+	}
+	b.Fatalf("step %s: %s\n%s", at, last, b.driver.end())
+}
+
+// endSessions ends or drains the sessions of the worker of the case.
+func (b *bench) endSessions(how string) {
+	b.Helper()
+	all, err := b.api.Sessions(b.Context())
+	require.NoError(b, err)
+	found := 0
+	for _, s := range all {
+		if s.Name != b.action {
+			continue
+		}
+		found++
+		if how == "drain" {
+			require.NoError(b, b.api.Drain(b.Context(), s.ID))
+		} else {
+			require.NoError(b, b.api.EndSession(b.Context(), s.ID))
+		}
+	}
+	require.Positive(b, found, "the worker has no session")
+}
+
+// sweep does the steps with a connection that is cut after ever more bytes, until the answer has fewer.
+func (b *bench) sweep(at string, s sweep) {
+	b.Helper()
+	first := rand.New(rand.NewPCG(*seed, 0)).IntN(*stride)
+	b.Logf("-clients.seed %d -clients.stride %d", *seed, *stride)
+	done := 0
+	for n := first; ; n += *stride {
+		b.vars["n"] = n
+		b.network.change([]*disturbance{{Cut: &cut{Of: s.Of, After: n}}})
+		for i, one := range s.Steps {
+			b.step(fmt.Sprintf("%s.%d after %d bytes", at, i+1, n), one)
+		}
+		done++
+		b.vars["done"] = done
+		if b.Failed() || !b.network.hasCut() {
+			break
+		}
+	}
+	b.network.change(nil)
+	require.Greater(b, done, 1, "no connection was cut")
 }
 
 // A program's own tests start a coordinator and end it.
@@ -172,335 +409,24 @@ func TestEachClientStartsACoordinatorForTests(t *testing.T) {
 	t.Parallel()
 	leasehold := filepath.Join(t.TempDir(), "leasehold")
 	require.NoError(t, binary.Build(leasehold))
-	inEachLanguage(t, func(t *testing.T, name string, client program) {
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		defer cancel()
+	inEachLanguage(t, []string{"go", "python-async"}, func(t *testing.T, l language) { // Go has leaseholdtest
 		folders := t.TempDir()
-		c := client(ctx, "", name, "coordinator")
-		c.Env = append(withoutSettings(), "PATH="+filepath.Dir(leasehold)+":"+os.Getenv("PATH"), "TMPDIR="+folders, "JAVA_TOOL_OPTIONS=-Djava.io.tmpdir="+folders)
-		printed, err := c.Output()
-		require.NoError(t, err, "%s", printed)
-		require.Equal(t, "waiting\n", string(printed))
+		d := startDriver(t, l, "PATH="+filepath.Dir(leasehold)+":"+os.Getenv("PATH"), "TMPDIR="+folders, "JAVA_TOOL_OPTIONS=-Djava.io.tmpdir="+folders)
+		for _, do := range []string{"connect", "test_coordinator"} {
+			line := map[string]any{"do": do}
+			if do == "connect" {
+				line["url"] = "http://127.0.0.1:1" // a client that is not used
+			}
+			d.send(line)
+			value, failed := d.answer()
+			require.Nil(t, failed, "%s", short(failed))
+			if do == "test_coordinator" {
+				require.Equal(t, "waiting", value.(map[string]any)["state"])
+			}
+		}
+		d.end()
 		left, err := filepath.Glob(filepath.Join(folders, "*leasehold*"))
 		require.NoError(t, err)
 		require.Empty(t, left, "its folder is removed")
 	})
-}
-
-// outage is longer than a client repeats a request to a coordinator that has never answered.
-const outage = 3 * time.Second
-
-// A client goes on over a restart of the coordinator, and what it repeats happens once. If it gives up, its error tells
-// whether the operation happened.
-func TestEachClientGoesOnOverARestartOfTheCoordinator(t *testing.T) {
-	t.Parallel()
-	inEachLanguage(t, func(t *testing.T, name string, client program) {
-		at := newCoordinator(t)
-		at.start()
-		ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
-		defer cancel()
-		c := client(ctx, at.url(), name, "restart")
-		var failed bytes.Buffer
-		c.Stderr = &failed
-		in, err := c.StdinPipe()
-		require.NoError(t, err)
-		out, err := c.StdoutPipe()
-		require.NoError(t, err)
-		require.NoError(t, c.Start())
-		lines := bufio.NewScanner(out)
-		step := func(want string) {
-			t.Helper()
-			if !lines.Scan() || lines.Text() != want {
-				_ = c.Wait()
-				t.Fatalf("want %s, got %s\n%s", want, lines.Text(), &failed)
-			}
-		}
-		next := func() {
-			_, err := io.WriteString(in, "\n")
-			require.NoError(t, err)
-		}
-		step("ready")
-		at.kill()
-		next()
-		<-time.After(outage)
-		at.start()
-		step("restarted")
-		next()
-		step("told")
-		require.NoError(t, c.Wait(), "%s", &failed)
-		api, err := apiclient.New(at.url())
-		require.NoError(t, err)
-		defer api.Close()
-		counts, err := api.Action(t.Context(), name)
-		require.NoError(t, err)
-		require.EqualValues(t, 2, counts.Tasks["waiting"], "what was repeated happened once")
-	})
-}
-
-// testWorker starts a worker with two slots, whose session lives for 1 s without a heartbeat, has
-// it do tasks of every outcome, and stops it with SIGTERM while it has two.
-func testWorker(t *testing.T, api *apiclient.Client, action string, worker *exec.Cmd) {
-	t.Helper()
-	var printed bytes.Buffer
-	worker.Stdout, worker.Stderr = &printed, &printed
-	require.NoError(t, worker.Start())
-	ended := make(chan error, 1)
-	go func() { ended <- worker.Wait() }()
-	defer func() { _ = worker.Process.Kill() }()
-
-	create := func(do string) string {
-		n := types.NewTask{Action: action, Data: json.RawMessage(fmt.Sprintf(`{"do":%q,"n":21}`, do)), TaskOptions: types.TaskOptions{MaxAttempts: 1}}
-		if do == "hopeless" {
-			n.MaxAttempts = 5
-		}
-		made, err := api.CreateTask(t.Context(), n)
-		require.NoError(t, err)
-		return made.ID
-	}
-	await := func(id string, done func(types.Task) bool) (now types.Task) {
-		var err error
-		require.Eventually(t, func() bool {
-			now, err = api.Task(t.Context(), id)
-			return err == nil && done(now)
-		}, limit, 20*time.Millisecond, "%s: %+v, %v\n%s", id, &now, &err, &printed)
-		return now
-	}
-	claimed := func(now types.Task) bool { return now.State == "claimed" }
-
-	ids := map[string]string{}
-	for _, do := range []string{"slow", "double", "fail", "exit", "giveup", "later", "unsendable", "never", "shout"} {
-		ids[do] = create(do)
-	}
-	for do, want := range map[string]string{"slow": `"done"`, "double": `42`, "later": `"later"`} {
-		now := await(ids[do], types.Task.HasEnded)
-		require.Equal(t, "resolved", now.State, do)
-		require.JSONEq(t, want, string(now.Result), do)
-		require.Zero(t, now.Attempts, do)
-	}
-	for do, want := range map[string]string{"fail": "broken", "exit": "leave", "giveup": "never", "unsendable": "its result was refused", "never": "its delay was refused", "shout": "its error was refused"} {
-		now := await(ids[do], types.Task.HasEnded)
-		require.Equal(t, "dead", now.State, do)
-		require.Contains(t, now.Note, want)
-	}
-	hopeless := await(create("hopeless"), types.Task.HasEnded)
-	require.Equal(t, "dead", hopeless.State)
-	require.EqualValues(t, 1, hopeless.Attempts, "retry has none for the class of its error")
-	require.Contains(t, hopeless.History[0].Output, "a note\n")
-	cancelled := create("stuck")
-	await(cancelled, claimed)
-	require.NoError(t, api.CancelTask(t.Context(), cancelled, "a test"))
-
-	// Both slots are free again, although the handler of the cancelled task ends only when it is
-	// stopped.
-	finishes, stuck := create("finish"), create("stuck")
-	await(finishes, claimed)
-	await(stuck, claimed)
-	require.NoError(t, worker.Process.Signal(syscall.SIGTERM))
-	select {
-	case err := <-ended:
-		if exit := (*exec.ExitError)(nil); err != nil { // a JVM that a signal ends exits with 143
-			require.ErrorAs(t, err, &exit, "%s", &printed)
-			require.Equal(t, 128+int(syscall.SIGTERM), exit.ExitCode(), "%s", &printed)
-		}
-	case <-time.After(limit):
-		t.Fatalf("the worker does not end\n%s", &printed)
-	}
-	now := await(finishes, types.Task.HasEnded)
-	require.JSONEq(t, `"finished"`, string(now.Result), "%s", &printed)
-	now = await(stuck, func(now types.Task) bool { return now.State == "waiting" })
-	require.Zero(t, now.Attempts, "what was handed back does not count")
-}
-
-// refuseOneReport starts a proxy of the coordinator for which the first report of how tasks ended is unavailable, more
-// often than one call of a client repeats it. It returns the URL of the proxy.
-func refuseOneReport(t *testing.T, coordinator string) string {
-	t.Helper()
-	var mu sync.Mutex
-	refused, key := 0, ""
-	return proxyOf(t, coordinator, func(w http.ResponseWriter, r *http.Request, body string) bool {
-		mu.Lock()
-		defer mu.Unlock()
-		if strings.Contains(body, `"finish"`) && key == "" {
-			key = r.Header.Get("Idempotency-Key")
-		}
-		if key == "" || r.Header.Get("Idempotency-Key") != key || refused == 7 {
-			return false
-		}
-		refused++
-		w.WriteHeader(http.StatusServiceUnavailable)
-		fmt.Fprint(w, `{"code":"unavailable","title":"unavailable","detail":"a test"}`)
-		return true
-	})
-}
-
-// proxyOf starts a proxy of the coordinator. answers may answer a request with a body itself, which it says by true. It
-// returns the URL of the proxy.
-func proxyOf(t *testing.T, coordinator string, answers func(w http.ResponseWriter, r *http.Request, body string) bool) string {
-	t.Helper()
-	target, err := url.Parse(coordinator)
-	require.NoError(t, err)
-	through := httputil.NewSingleHostReverseProxy(target)
-	through.ErrorHandler = func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) } // a worker breaks its claim off
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body, _ := io.ReadAll(r.Body) // a worker breaks its claim off
-		r.Body = io.NopCloser(bytes.NewReader(body))
-		if answers(w, r, string(body)) {
-			return
-		}
-		r.Host = target.Host // the coordinator refuses unknown hosts
-		through.ServeHTTP(w, r)
-	}))
-	t.Cleanup(proxy.Close)
-	return proxy.URL
-}
-
-// A worker with eight slots has eight tasks, and none is left. Seven end, one after the other. A claim that waits is not
-// answered before the worker has told all of them, so that an end which waited for it would wait for ever.
-func TestAnEndDoesNotWaitForAClaimThatWaits(t *testing.T) {
-	t.Parallel()
-	at := startCoordinator(t)
-	inEachLanguage(t, func(t *testing.T, name string, client program) {
-		name += "-ends"
-		api, err := apiclient.New(at)
-		require.NoError(t, err)
-		defer api.Close()
-		var ids []string
-		for n := range 8 {
-			data := `{"do":"stuck"}`
-			if n > 0 {
-				data = fmt.Sprintf(`{"do":"wait","n":%d}`, n*100)
-			}
-			made, err := api.CreateTask(t.Context(), types.NewTask{Action: name, Data: json.RawMessage(data)})
-			require.NoError(t, err)
-			ids = append(ids, made.ID)
-		}
-		var claimed atomic.Int64
-		told := make(chan struct{})
-		proxy := proxyOf(t, at, func(_ http.ResponseWriter, r *http.Request, body string) bool {
-			if strings.HasSuffix(r.URL.Path, "/claims") && !strings.Contains(body, `"finish"`) && claimed.Add(1) > 1 {
-				select {
-				case <-told:
-				case <-r.Context().Done():
-				}
-			}
-			return false
-		})
-		ctx, cancel := context.WithTimeout(t.Context(), limit)
-		defer cancel()
-		var printed bytes.Buffer
-		worker := client(ctx, proxy, name, "worker", "8")
-		worker.Stdout, worker.Stderr = &printed, &printed
-		require.NoError(t, worker.Start())
-		for _, id := range ids[1:] {
-			require.Eventually(t, func() bool {
-				now, err := api.Task(t.Context(), id)
-				return err == nil && now.State == "resolved"
-			}, limit, 20*time.Millisecond, "%s", &printed)
-		}
-		close(told)
-		require.NoError(t, api.CancelTask(t.Context(), ids[0], "a test"))
-		require.NoError(t, worker.Process.Signal(syscall.SIGTERM))
-		_ = worker.Wait() // a JVM that a signal ends exits with 143
-	})
-}
-
-// startCoordinator runs the real binary until the test ends, and returns the URL of its API.
-func startCoordinator(t *testing.T) string {
-	t.Helper()
-	c := newCoordinator(t)
-	c.start()
-	return c.url()
-}
-
-// coordinator is the real binary, which can be killed and started again.
-type coordinator struct {
-	*testing.T
-	program, data, gate, api string
-	flags                    []string
-	running                  *exec.Cmd
-	printed                  bytes.Buffer
-}
-
-// newCoordinator returns one that runs with more flags; --auth among them has it authenticate.
-func newCoordinator(t *testing.T, flags ...string) *coordinator {
-	t.Helper()
-	dir := t.TempDir()
-	c := &coordinator{T: t, program: filepath.Join(dir, "leasehold"), data: filepath.Join(dir, "data"), flags: flags}
-	require.NoError(t, binary.Build(c.program))
-	var err error
-	c.gate, err = binary.FreeAddress()
-	require.NoError(t, err)
-	c.api, err = binary.FreeAddress()
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		if c.running != nil {
-			_ = c.running.Process.Signal(syscall.SIGTERM)
-			require.NoError(t, c.running.Wait(), "%s", &c.printed)
-		}
-	})
-	return c
-}
-
-func (c *coordinator) url() string {
-	if slices.Contains(c.flags, "--auth") {
-		return "https://" + c.api
-	}
-	return "http://" + c.api
-}
-
-// print returns what a command prints that asks the coordinator.
-func (c *coordinator) print(args ...string) string {
-	c.Helper()
-	var failed bytes.Buffer
-	command := exec.Command(c.program, append(args, "--data", c.data)...)
-	command.Env, command.Stderr = withoutSettings(), &failed
-	printed, err := command.Output()
-	require.NoError(c, err, "%s", &failed)
-	return string(printed)
-}
-
-// client returns a client of the API of a coordinator that authenticates, with the token of its user.
-func (c *coordinator) client() *apiclient.Client {
-	c.Helper()
-	ca, err := identity.ParseFingerprint(strings.TrimSpace(c.print("identity", "show")))
-	require.NoError(c, err)
-	token, err := os.ReadFile(filepath.Join(c.data, "identity", "admin.token"))
-	require.NoError(c, err)
-	api, err := apiclient.NewWith(c.url(), apiclient.Options{Token: strings.TrimSpace(string(token)),
-		TLS: identity.ClientConfig(ca, func() *tls.Certificate { return nil }, time.Now)})
-	require.NoError(c, err)
-	c.Cleanup(func() { _ = api.Close() })
-	return api
-}
-
-// withoutSettings returns the environment without settings of leasehold.
-func withoutSettings() []string {
-	return slices.DeleteFunc(os.Environ(), func(v string) bool {
-		return strings.HasPrefix(v, "LEASEHOLD_") || strings.HasPrefix(v, "mode=") || strings.HasPrefix(v, "host=")
-	})
-}
-
-// start starts it, and returns when it is ready.
-func (c *coordinator) start() {
-	c.Helper()
-	c.running = exec.Command(c.program, append([]string{"coordinator", "--data", c.data, "--listen", c.gate, "--http", c.api}, c.flags...)...)
-	c.running.Env = withoutSettings()
-	c.running.Stdout, c.running.Stderr = &c.printed, &c.printed
-	require.NoError(c, c.running.Start())
-	anyServer := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}}
-	require.Eventually(c, func() bool {
-		r, err := anyServer.Get(c.url() + "/readyz")
-		if err == nil {
-			r.Body.Close()
-		}
-		return err == nil && r.StatusCode == http.StatusOK
-	}, limit, 20*time.Millisecond, "%s", &c.printed)
-}
-
-// kill ends it at once.
-func (c *coordinator) kill() {
-	c.Helper()
-	require.NoError(c, c.running.Process.Kill())
-	_ = c.running.Wait() // it was killed
-	c.running = nil
 }

@@ -29,8 +29,14 @@ var accepted = map[string]string{
 const dashAdvice = "dash"
 
 // flagError returns the usage error for a flag of c that could not be parsed. It names the commands
-// that have the flag, the flag that was probably meant, or the values that are accepted.
+// that have the flag, the flag that was probably meant, or the values that are accepted. If c is a group and the flag
+// follows an unknown command, the error is about the command.
 func flagError(root, c *cobra.Command, err error) error {
+	if c.HasSubCommands() {
+		if unknown := knownCommand(c, c.Flags().Args()); unknown != nil {
+			return unknown
+		}
+	}
 	var unknown *pflag.NotExistError
 	var invalid *pflag.InvalidValueError
 	advice := ""

@@ -65,6 +65,7 @@ var printed = map[string]any{
 	"`leasehold space query --json`, `leasehold space get --json`":     types.Tuple{},
 
 	"`leasehold search --json`":                                                types.CodeMatch{},
+	"`leasehold search --facets --json`":                                       types.CodeFacets{},
 	"A symbol in `leasehold search --json`":                                    types.CodeSymbol{},
 	"`leasehold symbols --json`":                                               symbolRow{},
 	"`leasehold report --json`":                                                types.CodeReport{},

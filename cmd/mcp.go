@@ -128,7 +128,7 @@ func searchForAssistant(ctx context.Context, s *node.CatalogSource, q searchArgu
 	}
 	var b strings.Builder
 	p := newMatchPrinter(&b, q.Context)
-	end, err := s.SearchCode(ctx, q.Query, q.Limit, q.Context, func(m types.CodeMatch) bool { return p.print(m) == nil })
+	end, err := s.SearchCode(ctx, types.SearchQuery{Query: q.Query, Limit: q.Limit, Context: q.Context}, func(m types.CodeMatch) bool { return p.print(m) == nil })
 	if err != nil {
 		return "", err
 	}

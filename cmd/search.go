@@ -27,7 +27,9 @@ type searchOptions struct {
 	out        *output
 	ignoreCase bool
 	limit      int
+	offset     int
 	lines      int
+	facets     bool
 }
 
 // newSearch is `leasehold search`.
@@ -54,6 +56,8 @@ docs/code.md has the query language.`,
 	o.out = bindOutput(c)
 	c.Flags().BoolVarP(&o.ignoreCase, "ignore-case", "i", false, "ignore upper and lower case")
 	c.Flags().IntVarP(&o.limit, "limit", "n", maxMatches, "maximum number of matches")
+	c.Flags().IntVar(&o.offset, "offset", 0, "skip this many matches")
+	c.Flags().BoolVar(&o.facets, "facets", false, "count matches by repository, language and folder instead of printing them")
 	c.Flags().IntVarP(&o.lines, "context", "C", 0, "print this many lines before and after each match, at most 10")
 	config.BindFlags(c.Flags(), codeKeys...)
 	run := a.withCatalog(func(ctx context.Context, s *node.CatalogSource, args []string) error {
@@ -61,11 +65,15 @@ docs/code.md has the query language.`,
 		if o.ignoreCase {
 			query = "case:no " + query
 		}
-		return a.search(ctx, s, query, o)
+		q := types.SearchQuery{Query: query, Offset: o.offset, Limit: o.limit, Context: o.lines, Facets: o.facets}
+		if o.facets {
+			return a.searchFacets(ctx, s, q, o)
+		}
+		return a.search(ctx, s, q, o)
 	})
 	c.RunE = func(c *cobra.Command, args []string) error {
-		if o.limit < 1 || o.limit > maxMatches || o.lines < 0 || o.lines > 10 {
-			return usagef("-n must be from 1 to %d and -C from 0 to 10; got %d and %d", maxMatches, o.limit, o.lines)
+		if o.limit < 1 || o.limit > maxMatches || o.offset < 0 || o.offset > maxMatches || o.lines < 0 || o.lines > 10 {
+			return usagef("-n must be from 1 to %d, --offset from 0 to %d, and -C from 0 to 10; got %d, %d and %d", maxMatches, maxMatches, o.limit, o.offset, o.lines)
 		}
 		return run(c, args)
 	}
@@ -77,12 +85,12 @@ var errNoMatch = fmt.Errorf("no match: %w", errReported)
 
 // search prints matches while they arrive; JSON and CSV at the end. It returns errNoMatch if there are none.
 // An error of printing ends the search and takes precedence over an error of the search.
-func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o searchOptions) error {
+func (a *app) search(ctx context.Context, s *node.CatalogSource, q types.SearchQuery, o searchOptions) error {
 	p := newMatchPrinter(a.out, o.lines)
 	var rows []codeRow
 	var failed error
 	n := 0
-	end, err := s.SearchCode(ctx, query, o.limit, o.lines, func(m types.CodeMatch) bool {
+	end, err := s.SearchCode(ctx, q, func(m types.CodeMatch) bool {
 		n++
 		switch o.out.form {
 		case asTable:
@@ -106,6 +114,9 @@ func (a *app) search(ctx context.Context, s *node.CatalogSource, query string, o
 		}
 	}
 	a.reportSearchEnd(end, o)
+	if n == 0 && o.offset > 0 && end.Stopped == "" {
+		sayf(a.err, "no matches after the first %d\n", o.offset)
+	}
 	if n == 0 && end.Incomplete {
 		return incomplete(end)
 	}
@@ -320,7 +331,7 @@ func (a *app) newSymbols() *cobra.Command {
 // symbolRows searches for definitions, up to limit. Matches of the query that are not definitions are left
 // out.
 func symbolRows(ctx context.Context, s *node.CatalogSource, query string, limit int) (rows []symbolRow, end types.SearchEnd, err error) {
-	end, err = s.SearchCode(ctx, query, limit, 0, func(m types.CodeMatch) bool {
+	end, err = s.SearchCode(ctx, types.SearchQuery{Query: query, Limit: limit}, func(m types.CodeMatch) bool {
 		if m.Symbol != nil {
 			rows = append(rows, symbolRow{types.SymbolPlace{CodeSymbol: *m.Symbol, Repo: m.Repo, Path: m.Path, Branch: m.Branch}})
 		}

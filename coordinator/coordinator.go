@@ -201,7 +201,7 @@ func (c *Coordinator) runParts(ctx context.Context, ready func()) (err error) {
 	})
 	if c.History != nil {
 		sweeping.Go(func() {
-			history.Run(sweepCtx, history.Config{Store: c.History, Tracker: c.tracker, Waiting: history.WaitingOf(figures), Now: time.Now, Log: c.Log})
+			history.Run(sweepCtx, history.Config{Store: c.History, Tracker: c.tracker, Waiting: history.WaitingOf(figures), Spaces: history.SpacesOf(space.Once(repo)), Now: time.Now, Log: c.Log})
 		})
 	}
 	sweeping.Go(func() { c.runSchedules(sweepCtx, space.Once(repo)) })

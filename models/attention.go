@@ -35,6 +35,7 @@ type Cause string
 // The causes.
 const (
 	CauseNoWorker    Cause = "no_worker"         // no live worker serves an action that has tasks
+	CauseNoManager   Cause = "no_manager"        // origins are due, and no manager is connected
 	CausePaused      Cause = "action_paused"     // an action is paused, and tasks wait
 	CauseLost        Cause = "sessions_lost"     // sessions of a machine were lost lately
 	CauseSuspect     Cause = "task_lost_twice"   // a task was held at two losses of its worker
@@ -60,7 +61,7 @@ const (
 
 // Causes are all causes. Items of one severity are in this order.
 var Causes = []Cause{
-	CauseNotWritable, CauseRefused, CauseNoWorker, CausePaused, CauseOwnFault, CauseSuspect, CauseLost, CauseDead, CauseSlow, CauseRunsLeft, CauseHostRests, CauseDisabled,
+	CauseNotWritable, CauseRefused, CauseNoWorker, CauseNoManager, CausePaused, CauseOwnFault, CauseSuspect, CauseLost, CauseDead, CauseSlow, CauseRunsLeft, CauseHostRests, CauseDisabled,
 	CauseIndex, CauseEpisodes, CauseBadClips, CauseNearBound, CauseInviteEnds, CauseUnknown, CauseSuspended, CauseClocks, CauseVersions, CauseOpen,
 }
 

@@ -43,6 +43,7 @@ type TaskOptions struct {
 	OnFailure   string    `json:"on_failure,omitempty"`   // FailWithParent or RunAnyway
 	Limits      []string  `json:"limits,omitempty"`       // names of limits
 	OnLimit     string    `json:"on_limit,omitempty"`     // WaitForLimit, CancelRunning or Drop
+	Trace       string    `json:"trace,omitempty"`        // the span that creates it, as the traceparent of W3C Trace Context
 }
 
 // What becomes of a task whose parent did not resolve.

@@ -271,24 +271,20 @@ func newIndexing(ctx context.Context, own workercode.Index, secured *tls.Config,
 	return h, func() error { return errors.Join(h.Close(), analyser.Close()) }
 }
 
-// SearchCode calls visit for the matches of a query, at most limit, until visit returns false. Each match has up
-// to lines lines before and after it. The result tells what was left out. It returns fault.ErrInvalid if the
-// query cannot be parsed.
-func (s *CatalogSource) SearchCode(ctx context.Context, query string, limit, lines int, visit func(types.CodeMatch) bool) (types.SearchEnd, error) {
-	q, err := code.Parse(query)
+// SearchCode calls visit for the matches that q selects until visit returns false. The result tells what was left
+// out. It returns fault.ErrInvalid if the query cannot be parsed.
+func (s *CatalogSource) SearchCode(ctx context.Context, q types.SearchQuery, visit func(types.CodeMatch) bool) (types.SearchEnd, error) {
+	parsed, err := code.Parse(q.Query)
 	if err != nil {
 		return types.SearchEnd{}, err
 	}
 	if s.API != nil {
-		return s.API.Search(ctx, query, limit, lines, visit)
+		return s.API.Search(ctx, q, visit)
 	}
 	if err := s.Dir.openIndex(ctx); err != nil {
 		return types.SearchEnd{}, err
 	}
-	stats, err := s.Dir.index.Search(ctx, q, code.Options{Limit: limit, Context: lines}, func(m code.Match) bool {
-		return visit(codeindex.MatchOf(m))
-	})
-	return codeindex.EndOf(stats), err
+	return s.Dir.index.SearchPart(ctx, parsed, codeindex.Part{Offset: q.Offset, Limit: q.Limit, Context: q.Context, Facets: q.Facets}, visit)
 }
 
 // CodeReport returns the largest functions, the most complex files and the languages of a repository.

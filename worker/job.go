@@ -35,6 +35,7 @@ type job struct {
 	resolved atomic.Bool
 	claims   atomic.Bool                      // whether a call has claimed for the slot, or does
 	next     atomic.Pointer[task.ClaimedTask] // that the slot has claimed with the last result; nil: none
+	overdue  *time.Timer                      // stops the handler
 }
 
 func (j *job) Task() models.Task               { return j.item.Task }
@@ -65,7 +66,7 @@ func (j *job) Report(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err
 	}
-	return j.stopIfStale(j.client.Report(ctx, j.item.Item, part, false, body))
+	return j.restart(j.stopIfStale(j.client.Report(ctx, j.item.Item, part, false, body)))
 }
 
 // Resolve puts the last result; see Job. With an error the task is not resolved: checkProblem refused
@@ -120,7 +121,36 @@ func logMalformed(log *slog.Logger, err error) {
 }
 
 func (j *job) Note(ctx context.Context, p models.Progress) error {
-	return j.client.Note(ctx, j.item.Item, p)
+	return j.restart(j.client.Note(ctx, j.item.Item, p))
+}
+
+// stopLate is how long after its timeout a handler is stopped at the latest. The coordinator stops it at the timeout,
+// if it can be reached.
+const stopLate = time.Second
+
+// watch stops the handler if the coordinator has not by then.
+func (j *job) watch() {
+	timeout := j.item.Timeout.Duration()
+	if timeout <= 0 { // a task that was put without one
+		return
+	}
+	j.overdue = time.AfterFunc(timeout+stopLate, func() {
+		j.stop(fmt.Errorf("%w: timed out after %s, and the coordinator has not told it", errStopped, timeout))
+	})
+}
+
+func (j *job) forget() {
+	if j.overdue != nil {
+		j.overdue.Stop()
+	}
+}
+
+// restart restarts the timeout unless err tells that the coordinator did not, and returns err.
+func (j *job) restart(err error) error {
+	if err == nil && j.overdue != nil && j.overdue.Stop() {
+		j.overdue.Reset(j.item.Timeout.Duration() + stopLate)
+	}
+	return err
 }
 
 func (j *job) Log(line string) { j.lines.add(line) }
@@ -157,6 +187,8 @@ func (s *shift) runTask(draining, alive context.Context, item task.ClaimedTask, 
 	j := &job{item: item, shift: s, actions: actions, began: time.Now(), client: s.client, log: s.Log, alive: alive, draining: draining.Done(), stop: stop}
 	finished := s.addRunning(item.Item, stop)
 	defer finished()
+	j.watch()
+	defer j.forget()
 	handled := make(chan error, 1)
 	named := status.WithAttrs(ctx, slog.String("session", s.repo.Session()), slog.String("task", item.ID))
 	go func() { handled <- s.handleInSpan(named, j) }()
@@ -175,7 +207,7 @@ func (s *shift) runTask(draining, alive context.Context, item task.ClaimedTask, 
 
 // handleInSpan calls the handler within the span of the attempt.
 func (s *shift) handleInSpan(ctx context.Context, j *job) error {
-	ctx, end := s.Spans.BeginAttempt(ctx, tracing.Attempt{Action: j.item.Action, Task: j.item.ID, Session: s.repo.Session(), Number: j.item.Attempts + 1})
+	ctx, end := s.Spans.BeginAttempt(ctx, tracing.Attempt{Action: j.item.Action, Task: j.item.ID, Session: s.repo.Session(), Number: j.item.Attempts + 1, Parent: j.item.Trace})
 	err := handle(ctx, Wrap(s.Handlers[j.item.Action], s.Wrap...), j)
 	switch {
 	case j.resolved.Load():

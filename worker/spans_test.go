@@ -2,6 +2,7 @@ package worker_test
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"log/slog"
 	"testing"
@@ -39,7 +40,7 @@ func TestEachAttemptIsASpan(t *testing.T) {
 			require.NoError(t, repo.Create(t.Context(), d.Name, d.Options))
 		}
 	}
-	created, err := task.Client{Repo: repo}.Create(t.Context(), models.Task{Action: "act", Subject: "s", Timeout: 60}, 0)
+	created, err := task.Client{Repo: repo}.Create(t.Context(), models.Task{Action: "act", Subject: "s", Timeout: 60, TaskOptions: models.TaskOptions{Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}}, 0)
 	require.NoError(t, err)
 
 	ctx, stop := context.WithCancel(t.Context())
@@ -63,6 +64,8 @@ func TestEachAttemptIsASpan(t *testing.T) {
 	require.Len(t, all, 2)
 	for n, outcome := range []string{"failed", "done"} {
 		require.Equal(t, "act", all[n].GetName())
+		require.Equal(t, "0af7651916cd43dd8448eb211c80319c", hex.EncodeToString(all[n].GetTraceId()), "each attempt belongs to the trace in which the task was created")
+		require.Equal(t, "b7ad6b7169203331", hex.EncodeToString(all[n].GetParentSpanId()))
 		require.Equal(t, map[string]string{"leasehold.task": created.ID, "leasehold.session": "worker-1", "leasehold.outcome": outcome}, tracingtest.Attributes(all[n]))
 		require.EqualValues(t, n+1, all[n].GetAttributes()[1].GetValue().GetIntValue())
 	}

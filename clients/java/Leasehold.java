@@ -2,13 +2,12 @@ import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.math.BigInteger;
+import java.net.HttpURLConnection;
 import java.net.InetAddress;
 import java.net.URI;
+import java.net.URL;
 import java.net.URLEncoder;
 import java.net.UnknownHostException;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -28,17 +27,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.CancellationException;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.function.IntToDoubleFunction;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import javax.net.ssl.HttpsURLConnection;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocketFactory;
 import javax.net.ssl.TrustManagerFactory;
 
 /**
@@ -70,12 +68,15 @@ public final class Leasehold {
     private static final int PAGE = 1000; // items of one page of a list
     private static final int MOST_TOLD = 512 * 1024; // characters of ends that one request tells, unless it tells one only
     private static final int OUTAGE = 60; // seconds in which a call of this class goes on without a coordinator that has answered before
-    private static final Duration TIMEOUT = Duration.ofSeconds(60); // of one request
+    private static final int TIMEOUT = 60_000; // milliseconds without an answer
     private static final String HOST = hostName();
     private static final Pattern LOOPBACK = Pattern.compile("localhost|127\\.[\\d.]+|\\[::1\\]");
+    private static final Pattern KEY = Pattern.compile("[!-~]{1,128}");
+    /** Codes of answers that are not from a coordinator, by status. */
+    private static final Map<Integer, String> OF_PROXIES = Map.of(429, "overloaded", 502, "unavailable", 503, "unavailable", 504, "unavailable");
     private static final System.Logger LOG = System.getLogger("leasehold");
 
-    private final HttpClient http;
+    private final SSLSocketFactory trusted; // null: the CAs of the system
     private final String base, token; // no token: empty
     private volatile boolean answered; // whether a coordinator has, so that one restarts if none does
 
@@ -99,8 +100,7 @@ public final class Leasehold {
             throw new IllegalArgumentException("url " + at + ": a token is sent over https only, because others could read it");
         }
         base = at.toString().replaceAll("/+$", "") + "/api/v1";
-        var client = HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).connectTimeout(Duration.ofSeconds(10));
-        http = (trusted.isEmpty() ? client : client.sslContext(trusting(trusted))).build();
+        this.trusted = trusted.isEmpty() ? null : trusting(trusted).getSocketFactory();
     }
 
     private static String environment(String name, String otherwise) { return System.getenv().getOrDefault(name, otherwise); }
@@ -1083,8 +1083,7 @@ public final class Leasehold {
                 try {
                     var address = (Map<?, ?>) Json.read(Files.readString(folder.resolve("coordinator.json")));
                     var started = new TestCoordinator(process, folder, "http://" + address.get("http"));
-                    var ready = HttpRequest.newBuilder(URI.create(started.url + "/readyz")).build();
-                    if (HttpClient.newHttpClient().send(ready, HttpResponse.BodyHandlers.discarding()).statusCode() == 200) return started;
+                    if (((HttpURLConnection) new URL(started.url + "/readyz").openConnection()).getResponseCode() == 200) return started;
                 } catch (IOException | IllegalArgumentException notYet) {
                     LOG.log(System.Logger.Level.DEBUG, "not ready: " + notYet);
                 }
@@ -1108,18 +1107,22 @@ public final class Leasehold {
     /** Breaks off a request of another thread. */
     private static final class Stop {
         private boolean stopped; // guarded by this, as what follows
-        private CompletableFuture<?> call;
+        private HttpURLConnection call;
 
         synchronized boolean stopped() { return stopped; }
 
-        synchronized void began(CompletableFuture<?> call) {
+        synchronized void began(HttpURLConnection call) throws IOException {
+            if (stopped) throw new IOException("stopped");
             this.call = call;
-            if (stopped) call.cancel(true);
+        }
+
+        synchronized void ended(HttpURLConnection call) {
+            if (this.call == call) this.call = null; // another request may use its connection next
         }
 
         synchronized void stop() {
             stopped = true;
-            if (call != null) call.cancel(true);
+            if (call != null) call.disconnect();
         }
     }
 
@@ -1143,6 +1146,9 @@ public final class Leasehold {
 
     // end is when a call that goes on over an outage ends at the latest, by System.nanoTime; 0: it does not go on.
     private Map<String, Object> request(String method, String path, Object body, String key, Stop stop, long end) {
+        if (key != null && !KEY.matcher(key).matches()) {
+            throw new Invalid(0, "invalid", "invalid", "key \"" + key + "\": want 1 to 128 visible characters of ASCII");
+        }
         long began = System.nanoTime(), outage = OUTAGE * 1_000_000_000L;
         boolean patient = end != 0 && answered, sent = false;
         for (int tries = 1; ; tries++) {
@@ -1168,31 +1174,69 @@ public final class Leasehold {
         }
     }
 
+    // A blocking connection costs a third of java.net.http.HttpClient, which passes each request through three threads.
     private Map<String, Object> once(String method, String path, Object body, String key, Stop stop) {
-        var content = body == null ? HttpRequest.BodyPublishers.noBody() : HttpRequest.BodyPublishers.ofString(body instanceof Text text ? text.json() : Json.write(body));
-        var request = HttpRequest.newBuilder(URI.create(base + path)).timeout(TIMEOUT).header("Content-Type", "application/json").method(method, content);
-        if (key != null) request.header("Idempotency-Key", key);
-        if (!token.isEmpty()) request.header("Authorization", "Bearer " + token);
-        var call = http.sendAsync(request.build(), HttpResponse.BodyHandlers.ofString());
-        if (stop != null) stop.began(call);
-        HttpResponse<String> response;
+        int status;
+        String text;
+        boolean connected = false;
         try {
-            response = call.get();
-        } catch (InterruptedException e) {
-            call.cancel(true);
-            Thread.currentThread().interrupt();
-            throw new Unavailable(0, "unavailable", "unavailable", method + " " + path + ": interrupted");
-        } catch (ExecutionException | CancellationException e) {
-            if (isDistrust(e)) throw new Unauthenticated(0, "unauthenticated", "unauthenticated", base + ": " + e.getCause().getMessage());
-            boolean unreached = e.getCause() instanceof java.net.ConnectException || e.getCause() instanceof java.net.http.HttpConnectTimeoutException;
-            throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (e.getCause() == null ? e : e.getCause()), unreached ? false : null);
+            var connection = (HttpURLConnection) new URL(base + path).openConnection();
+            if (stop != null) stop.began(connection);
+            try {
+                prepare(connection, method, key);
+                connection.connect();
+                connected = true; // what fails from here on may have been sent
+                if (method.equals("POST")) {
+                    try (var out = connection.getOutputStream()) {
+                        if (body != null) out.write((body instanceof Text json ? json.json() : Json.write(body)).getBytes(StandardCharsets.UTF_8));
+                    }
+                }
+                status = connection.getResponseCode();
+                text = read(connection, status);
+            } finally {
+                if (stop != null) stop.ended(connection);
+            }
+            if (status < 0) throw new IOException("the answer has no status");
+        } catch (IOException e) {
+            if (isDistrust(e)) throw new Unauthenticated(0, "unauthenticated", "unauthenticated", base + ": " + e.getMessage());
+            boolean stopped = stop != null && stop.stopped();
+            throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (stopped ? "stopped" : e), connected ? null : false);
         }
-        var text = response.body().strip();
-        @SuppressWarnings("unchecked")
-        var answer = text.startsWith("{") ? (Map<String, Object>) Json.read(text) : Map.<String, Object>of();
-        if (response.statusCode() < 300) return answer;
-        throw Failure.of(response.statusCode(), (String) answer.getOrDefault("code", "internal"),
-            (String) answer.getOrDefault("title", "HTTP " + response.statusCode()), (String) answer.getOrDefault("detail", ""));
+        if (status < 300) return object(text);
+        Map<String, Object> answer;
+        try {
+            answer = object(text);
+        } catch (IllegalArgumentException e) { // it is a proxy's
+            answer = Map.of();
+        }
+        throw Failure.of(status, (String) answer.getOrDefault("code", OF_PROXIES.getOrDefault(status, "internal")),
+            (String) answer.getOrDefault("title", "HTTP " + status), (String) answer.getOrDefault("detail", ""));
+    }
+
+    private void prepare(HttpURLConnection connection, String method, String key) throws IOException {
+        if (connection instanceof HttpsURLConnection tls && trusted != null) tls.setSSLSocketFactory(trusted);
+        connection.setConnectTimeout(10_000);
+        connection.setReadTimeout(TIMEOUT);
+        connection.setInstanceFollowRedirects(false);
+        connection.setUseCaches(false);
+        connection.setRequestMethod(method);
+        connection.setRequestProperty("Content-Type", "application/json");
+        connection.setRequestProperty("Accept", "application/json");
+        if (key != null) connection.setRequestProperty("Idempotency-Key", key);
+        if (!token.isEmpty()) connection.setRequestProperty("Authorization", "Bearer " + token);
+        connection.setDoOutput(method.equals("POST"));
+    }
+
+    private static String read(HttpURLConnection connection, int status) throws IOException {
+        try (var in = status < 400 ? connection.getInputStream() : connection.getErrorStream()) {
+            if (in == null) return "";
+            var content = in.readAllBytes();
+            long length = connection.getContentLengthLong();
+            if (length >= 0 && content.length < length || length < 0 && connection.getHeaderField("Transfer-Encoding") == null && status < 300 && status != 204) {
+                throw new IOException("the answer was cut off after " + content.length + " bytes");
+            }
+            return new String(content, StandardCharsets.UTF_8);
+        }
     }
 
     /** Tells whether a request was not sent because of the certificate of the other side. */
@@ -1201,6 +1245,11 @@ public final class Leasehold {
             if (e instanceof CertificateException || e instanceof CertPathValidatorException) return true;
         }
         return false;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<String, Object> object(String text) {
+        return text.stripLeading().startsWith("{") ? (Map<String, Object>) Json.read(text) : Map.of();
     }
 
     @SuppressWarnings("unchecked")

@@ -78,6 +78,9 @@ const ERRORS = {
   unauthenticated: UnauthenticatedError, forbidden: ForbiddenError,
 };
 
+// Codes of answers that are not from a coordinator, by status.
+const OF_PROXIES = { 429: 'overloaded', 502: 'unavailable', 503: 'unavailable', 504: 'unavailable' };
+
 /** The task had not ended when the timeout of wait was over. The field task is the task as it was then. */
 export class TimeoutError extends Error {
   constructor(task, timeout) {
@@ -108,6 +111,9 @@ const pause = (seconds, signal) => new Promise((resolve) => {
   }
   signal?.addEventListener('abort', done);
 });
+
+// Milliseconds of a clock that nobody sets.
+const now = () => performance.now();
 
 const ENV = globalThis.process?.env ?? {};
 
@@ -167,13 +173,13 @@ export class Client {
    * TimeoutError.
    */
   async wait(id, timeout = Infinity) {
-    const end = Date.now() + timeout * 1000;
+    const end = now() + timeout * 1000;
     let wait = 0; // the first request does not wait, to learn whether a coordinator answers
     for (;;) {
       const task = await this.request('GET', `/tasks/${encodeURIComponent(id)}?wait=${wait}`, undefined, { patient: true, end });
       if (['resolved', 'dead', 'cancelled'].includes(task.state)) return task;
-      if (Date.now() >= end) throw new TimeoutError(task, timeout);
-      wait = Math.ceil(Math.min(WAIT, (end - Date.now()) / 1000));
+      if (now() >= end) throw new TimeoutError(task, timeout);
+      wait = Math.ceil(Math.min(WAIT, (end - now()) / 1000));
     }
   }
 
@@ -282,7 +288,10 @@ export class Client {
 
   /** @private */
   async request(method, path, body, { key, signal, patient, end = Infinity } = {}) {
-    const until = patient && this.answered ? Math.min(end, Date.now() + OUTAGE * 1000) : 0;
+    if (key !== undefined && !/^[!-~]{1,128}$/.test(key)) {
+      throw new InvalidError(0, 'invalid', 'invalid', `key ${JSON.stringify(key)}: want 1 to 128 visible characters of ASCII`);
+    }
+    const until = patient && this.answered ? Math.min(end, now() + OUTAGE * 1000) : 0;
     for (let tries = 1, seconds = 0.1, sent = false; ; tries++, seconds = Math.min(2 * seconds, 2)) {
       try {
         const answer = await this.once(method, path, body, key, signal);
@@ -291,7 +300,7 @@ export class Client {
       } catch (err) {
         if (!(err instanceof UnavailableError)) throw err;
         sent ||= err.happened === undefined;
-        const goesOn = [0, 503].includes(err.status) && Date.now() < until;
+        const goesOn = [0, 503].includes(err.status) && now() < until;
         if (signal?.aborted || tries >= TRIES && !goesOn) {
           err.happened = sent ? undefined : false;
           if (key) err.message += sent ? '; it may have happened' : '; it did not happen';
@@ -332,14 +341,22 @@ export class Client {
       if (UNREACHED.includes(code) && !err.sent) unreached.happened = false;
       throw unreached;
     }
-    const answer = /^\s*[{[]/.test(response.text) ? JSON.parse(response.text) : {};
-    if (response.status < 300) return answer;
-    throw refused(response.status, answer, response.statusText);
+    if (response.status < 300) return response.text.trim() ? JSON.parse(response.text) : {};
+    throw refused(response.status, problem(response.text), response.statusText);
+  }
+}
+
+// Returns a problem document; an empty one if the answer is a proxy's.
+function problem(text) {
+  try {
+    return Object(JSON.parse(text));
+  } catch {
+    return {};
   }
 }
 
 // Returns the error of a problem document.
-function refused(status, { code = 'internal', title, detail = '' }, otherwise = '') {
+function refused(status, { code = OF_PROXIES[status] ?? 'internal', title, detail = '' }, otherwise = '') {
   const err = new (ERRORS[code] ?? LeaseholdError)(status, code, title ?? otherwise, detail);
   if (code === 'overloaded') err.happened = false;
   return err;
@@ -539,9 +556,9 @@ export class Task {
   /** @private Stop when the timeout is over, which starts again now. */
   watch() {
     this.forget();
-    const end = Date.now() + this.timeout * 1000;
+    const end = now() + this.timeout * 1000;
     const look = () => {
-      const left = end - Date.now();
+      const left = end - now();
       if (left <= 0) {
         this.stop();
         return;
@@ -912,7 +929,7 @@ export class TestCoordinator {
     child.on('error', (err) => { printed = err.message; });
     started.#folder = folder;
     started.#process = child;
-    for (const end = Date.now() + 60_000; child.exitCode === null && child.pid && Date.now() < end; await pause(0.02)) {
+    for (const end = now() + 60_000; child.exitCode === null && child.pid && now() < end; await pause(0.02)) {
       try {
         started.url = `http://${JSON.parse(await readFile(join(folder, 'coordinator.json'), 'utf8')).http}`;
         if ((await fetch(`${started.url}/readyz`)).ok) return started;

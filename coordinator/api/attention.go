@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"time"
 
 	"leasehold/models"
 	"leasehold/shared/fault"
@@ -15,6 +16,7 @@ import (
 // Attention shows what needs attention: an attention.Watcher.
 type Attention interface {
 	Attention() models.AttentionReport
+	Took() time.Duration
 	Dismiss(id string) error
 }
 
@@ -83,6 +85,7 @@ func (s *server) collectAttention(to exposition.Sink) {
 		cause    models.Cause
 		severity models.Severity
 	}
+	to.Counter("leasehold_attention_seconds_total", "This is the time in seconds that looking for what needs attention has taken.", s.Attention.Took().Seconds())
 	items := map[kind]float64{}
 	for _, i := range s.Attention.Attention().Items {
 		items[kind{i.Cause, i.Severity}]++

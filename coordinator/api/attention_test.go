@@ -20,6 +20,7 @@ type shown struct {
 }
 
 func (s *shown) Attention() models.AttentionReport { return s.report }
+func (s *shown) Took() time.Duration               { return 1500 * time.Millisecond }
 func (s *shown) Dismiss(id string) error           { s.dismissed = id; return nil }
 
 func TestAttentionIsShownWithTheRequestsOfItsRemedies(t *testing.T) {
@@ -49,6 +50,7 @@ func TestAttentionIsShownWithTheRequestsOfItsRemedies(t *testing.T) {
 	_, metrics := get("/metrics")
 	require.Contains(t, metrics, `leasehold_attention{cause="action_paused",severity="stops_work"} 1`)
 	require.Contains(t, metrics, `leasehold_attention{cause="unauthenticated",severity="to_know"} 1`)
+	require.Contains(t, metrics, "leasehold_attention_seconds_total 1.5")
 
 	r, err := http.Post(h.server.URL+"/api/v1/attention/3f2a9c1d7e45/dismiss", "application/json", nil)
 	require.NoError(t, err)

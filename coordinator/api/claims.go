@@ -73,7 +73,7 @@ func finishTasks(ctx context.Context, client task.Client, all []types.Finish, cl
 	outcomes := make([]task.Outcome, len(all))
 	for n, f := range all {
 		var err error
-		if outcomes[n], err = outcomeOf(f); err != nil {
+		if outcomes[n], err = outcomeOf(ctx, f); err != nil {
 			return nil, nil, fmt.Errorf("finish %d, task %.200q: %w", n+1, f.Task, err)
 		}
 	}
@@ -95,13 +95,13 @@ func finishTasks(ctx context.Context, client task.Client, all []types.Finish, cl
 }
 
 // outcomeOf converts how a task shall end, which must be exactly one of the three ways.
-func outcomeOf(f types.Finish) (task.Outcome, error) {
+func outcomeOf(ctx context.Context, f types.Finish) (task.Outcome, error) {
 	held := func(token int64) task.Item { return task.Item{Task: models.Task{ID: f.Task}, Token: token} }
 	switch {
 	case f.Resolve != nil && f.Resolve.Token == 0, f.Release != nil && f.Release.Token == 0, f.HandBack != nil && f.HandBack.Token == 0:
 		return task.Outcome{}, errNoToken
 	case f.Resolve != nil && f.Release == nil && f.HandBack == nil:
-		create, err := newTasks(f.Resolve.Create)
+		create, err := newTasks(ctx, f.Resolve.Create)
 		return task.ToResolve(held(f.Resolve.Token), "", f.Resolve.Result, create...).WithOutput(f.Resolve.Output), err
 	case f.Release != nil && f.Resolve == nil && f.HandBack == nil:
 		failure, err := failureOf(*f.Release)
@@ -216,7 +216,7 @@ func (s *server) extendTask(ctx context.Context, q *request, e types.Extension) 
 // resolveTask ends a claimed task, and returns the tasks that it creates in the same transaction.
 func (s *server) resolveTask(ctx context.Context, q *request, r types.Resolution) (types.Tasks, error) {
 	answer := types.Tasks{Items: []types.Task{}}
-	create, err := newTasks(r.Create)
+	create, err := newTasks(ctx, r.Create)
 	if err != nil {
 		return answer, err
 	}

@@ -83,14 +83,19 @@ func (s *server) serve(rt route) http.Handler {
 	return s.metrics.measure(rt.method+" "+rt.path, handler)
 }
 
-// inSpan returns next with a span around each request of a route that changes something.
+// inSpan returns next with a span around each request by which a person or a program changes something. Other requests
+// that change something have the span in their context that they name.
 func (s *server) inSpan(rt route, next http.Handler) http.Handler {
-	if s.Spans == nil || !rt.isAudited() {
+	if rt.method == http.MethodGet {
 		return next
+	}
+	spans := s.Spans
+	if !rt.isAudited() {
+		spans = nil
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		recorded := &statusWriter{ResponseWriter: w, status: http.StatusOK}
-		ctx, end := s.Spans.BeginRequest(r, rt.path)
+		ctx, end := spans.BeginRequest(r, rt.path)
 		defer func() { end(recorded.status) }()
 		next.ServeHTTP(recorded, r.WithContext(ctx))
 	})

@@ -3,6 +3,8 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"leasehold/coordinator/history"
@@ -10,9 +12,11 @@ import (
 	"leasehold/shared/fault"
 )
 
-// History has the counts of tasks by interval: a history.Store.
+// History has the counts of tasks and tuples by interval: a history.Store.
 type History interface {
 	Read(ctx context.Context, q history.Query) ([]history.Point, error)
+	ReadActions(ctx context.Context, q history.Query) (map[string][]history.Point, error)
+	ReadSpaces(ctx context.Context, q history.Query) (map[string][]history.SpacePoint, error)
 }
 
 // historySpan is a span of time that GET /history can show.
@@ -27,11 +31,13 @@ var historySpans = map[string]historySpan{
 	"two-weeks": {14 * 24 * time.Hour, history.TenMinute},
 }
 
-// historyRoutes are the routes for the history of tasks.
+// historyRoutes are the routes for the history of tasks and tuples.
 func (s *server) historyRoutes() []route {
 	return []route{
-		on("getHistory", "GET", "/history", "Show how many tasks were created, done, failed, died and waited, by interval, of all actions or of one. Up to 50 actions have counts of their own; the others are the action other.", s.getHistory,
+		on("getHistory", "GET", "/history", "Show how many tasks were created, done, failed, died and waited, by interval, of all actions or of one. Up to 50 actions have counts of their own; the others are the action other. The same is kept of the tuples of spaces.", s.getHistory,
 			param{name: "action", doc: "only tasks of this action; all if absent"},
+			param{name: "space", doc: "also how many tuples this space had at the end of each interval"},
+			param{name: "by", schema: "enum: ['', action, space]", doc: "also each action, or each space, by itself"},
 			param{name: "span", schema: "enum: ['', hour, day, two-weeks]", doc: "hour (if absent), day or two-weeks, up to now"},
 			param{name: "step_s", kind: numberParam, max: 600, schema: "enum: [0, 60, 600]", doc: "length of an interval in seconds: 60, not with two-weeks, or 600; if absent or 0, 60, and 600 with two-weeks"}),
 	}
@@ -62,9 +68,53 @@ func (s *server) getHistory(ctx context.Context, q *request) (types.History, err
 		return shown, fmt.Errorf("history: %w: this coordinator keeps none", fault.ErrNotFound)
 	}
 	to := time.Now().Truncate(step)
-	points, err := s.History.Read(ctx, history.Query{Action: shown.Action, Step: step, From: to.Add(-span.length), To: to})
-	for _, p := range points {
-		shown.Points = append(shown.Points, types.HistoryPoint{At: p.At, Created: p.Created, Done: p.Done, Failed: p.Failed, Dead: p.Dead, Waiting: p.Waiting})
+	kept := history.Query{Action: shown.Action, Space: q.text("space"), Step: step, From: to.Add(-span.length), To: to}
+	points, err := s.History.Read(ctx, kept)
+	if err != nil {
+		return shown, err
 	}
-	return shown, err
+	shown.Points = showPoints(points)
+	return shown, s.addHistories(ctx, &shown, kept, q.text("by"))
+}
+
+// addHistories adds what a request of the history wants by name: a space, or each action or space.
+func (s *server) addHistories(ctx context.Context, shown *types.History, kept history.Query, by string) error {
+	if by != "" && by != "action" && by != "space" {
+		return fmt.Errorf("by %.64q: %w: want action or space", by, fault.ErrInvalid)
+	}
+	if by == "action" {
+		all, err := s.History.ReadActions(ctx, kept)
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			shown.Actions = append(shown.Actions, types.ActionHistory{Action: name, Points: showPoints(all[name])})
+		}
+	}
+	if by != "space" && kept.Space == "" {
+		return nil
+	}
+	all, err := s.History.ReadSpaces(ctx, kept)
+	if err != nil {
+		return err
+	}
+	if _, there := all[kept.Space]; kept.Space != "" && !there {
+		all[kept.Space] = nil // it had no tuples
+	}
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		h := types.SpaceHistory{Space: name, Points: []types.SpacePoint{}}
+		for _, p := range all[name] {
+			h.Points = append(h.Points, types.SpacePoint{At: p.At, Visible: p.Visible, Held: p.Held})
+		}
+		shown.Spaces = append(shown.Spaces, h)
+	}
+	return nil
+}
+
+func showPoints(points []history.Point) []types.HistoryPoint {
+	shown := []types.HistoryPoint{}
+	for _, p := range points {
+		shown = append(shown, types.HistoryPoint{At: p.At, Created: p.Created, Done: p.Done, Failed: p.Failed, Dead: p.Dead, Waiting: p.Waiting})
+	}
+	return shown
 }

@@ -20,6 +20,47 @@ func (f *fakeHistory) Read(_ context.Context, q history.Query) ([]history.Point,
 	return []history.Point{{At: q.From, Counts: history.Counts{Created: 5, Done: 4, Failed: 3, Dead: 2, Waiting: 1}}}, nil
 }
 
+func (f *fakeHistory) ReadActions(_ context.Context, q history.Query) (map[string][]history.Point, error) {
+	return map[string][]history.Point{"resize": {{At: q.From, Counts: history.Counts{Done: 4}}}, "mail": nil}, nil
+}
+
+func (f *fakeHistory) ReadSpaces(_ context.Context, q history.Query) (map[string][]history.SpacePoint, error) {
+	all := map[string][]history.SpacePoint{"task": {{At: q.From, Tuples: history.Tuples{Visible: 3, Held: 2}}}}
+	if q.Space == "" {
+		all["dead"] = all["task"]
+	} else if q.Space != "task" {
+		clear(all)
+	}
+	return all, nil
+}
+
+func TestHistoryByActionAndSpace(t *testing.T) {
+	t.Parallel()
+	h := newFixtureWith(t, func(c *api.Config) { c.History = &fakeHistory{} })
+	names := func(query, list, name string) (all []any) {
+		status, answer := h.call("GET", "/api/v1/history"+query, "")
+		require.Equal(t, http.StatusOK, status, "%s: %v", query, answer)
+		require.Len(t, answer["points"], 1, "the sum is there too")
+		series, _ := answer[list].([]any)
+		for _, one := range series {
+			all = append(all, one.(map[string]any)[name], len(one.(map[string]any)["points"].([]any)))
+		}
+		return all
+	}
+	require.Equal(t, []any{"mail", 0, "resize", 1}, names("?by=action", "actions", "action"))
+	require.Nil(t, names("?by=action", "spaces", "space"))
+	require.Equal(t, []any{"dead", 1, "task", 1}, names("?by=space", "spaces", "space"))
+	require.Equal(t, []any{"task", 1}, names("?space=task&span=two-weeks", "spaces", "space"))
+	require.Equal(t, []any{"none", 0}, names("?space=none", "spaces", "space"))
+	require.Nil(t, names("", "spaces", "space"))
+	_, answer := h.call("GET", "/api/v1/history?space=task", "")
+	point := answer["spaces"].([]any)[0].(map[string]any)["points"].([]any)[0].(map[string]any)
+	require.Equal(t, map[string]any{"at": point["at"], "visible": 3.0, "held": 2.0}, point)
+	status, answer := h.call("GET", "/api/v1/history?by=host", "")
+	require.Equal(t, http.StatusBadRequest, status)
+	require.Contains(t, answer["detail"], "want action or space")
+}
+
 func TestHistoryShowsEndedIntervalsOfASpan(t *testing.T) {
 	t.Parallel()
 	kept := &fakeHistory{}

@@ -14,6 +14,7 @@ import (
 // CodeIndex is the coordinator's code index.
 type CodeIndex interface {
 	code.Searcher
+	SearchPart(ctx context.Context, q code.Query, p codeindex.Part, visit func(types.CodeMatch) bool) (types.SearchEnd, error)
 	ListFiles(ctx context.Context, q codeindex.FileQuery) (types.Page[types.IndexedFile], error)
 	Report(ctx context.Context, q types.ReportQuery) (types.CodeReport, error)
 	Repositories(ctx context.Context) ([]types.CodeRepository, error)

@@ -193,10 +193,13 @@ func (s *server) claimRoutes() []route {
 func (s *server) codeRoutes() []route {
 	return []route{
 		streaming[types.SearchLine]("searchCode", "GET", "/search", "Search the files of repositories (docs/code.md): lines of JSON, the best 50 matches first.", s.search,
-			param{name: "q", required: true, schema: "minLength: 1", doc: "query, such as: lang:go \"func main\" -file:test"}, limit(50, maxMatches), param{name: "context", kind: numberParam, max: code.MaxContext, doc: "lines before and after each match"}),
+			param{name: "q", required: true, schema: "minLength: 1", doc: "query, such as: lang:go \"func main\" -file:test"}, limit(50, maxMatches),
+			param{name: "offset", kind: numberParam, max: maxMatches, doc: "number of matches to skip; parts of an unchanged index do not overlap"},
+			param{name: "context", kind: numberParam, max: code.MaxContext, doc: "lines before and after each match"},
+			param{name: "facets", kind: flagParam, doc: "count up to 10,000 matches by repository, language and folder, and tell it in the last line"}),
 		on("listFiles", "GET", "/files", "List the files of repositories, indexed and skipped, by name and path.", s.listFiles,
 			page(maxPage, byRepo, param{name: "skipped", kind: flagParam, doc: "only files that are not indexed"})...),
-		on("getReport", "GET", "/report", "Show the largest functions, the most complex files and the languages of a repository.", s.codeReport, byRepo, limit(20, maxReport),
+		on("getReport", "GET", "/report", "Show the largest functions, the most complex files and the languages of a repository, or of all without one.", s.codeReport, byRepo, limit(20, maxReport),
 			param{name: "tests", kind: flagParam, doc: "list the functions and files of tests too"}),
 
 		on("listSymbols", "GET", "/symbols", "List the definitions with this in their names.", s.listSymbols, param{name: "name", required: true, schema: "minLength: 1", doc: "part of a name"}, param{name: "branch", doc: "branch; all by default"}, limit(100, maxPage)),

@@ -72,9 +72,9 @@ func (s *server) search(ctx context.Context, q *request) (stream, error) {
 	}
 	return func(send func(any) error) error {
 		var failed error
-		stats, err := x.Search(ctx, query, code.Options{Limit: q.number("limit"), Context: q.number("context")}, func(m code.Match) bool {
-			match := codeindex.MatchOf(m)
-			failed = send(types.SearchLine{Match: &match})
+		part := codeindex.Part{Offset: q.number("offset"), Limit: q.number("limit"), Context: q.number("context"), Facets: q.flag("facets")}
+		end, err := x.SearchPart(ctx, query, part, func(m types.CodeMatch) bool {
+			failed = send(types.SearchLine{Match: &m})
 			return failed == nil
 		})
 		if failed != nil {
@@ -83,7 +83,6 @@ func (s *server) search(ctx context.Context, q *request) (stream, error) {
 		if err != nil {
 			return err
 		}
-		end := codeindex.EndOf(stats)
 		return send(types.SearchLine{Done: &end})
 	}, nil
 }

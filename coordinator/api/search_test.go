@@ -29,12 +29,12 @@ type fixedIndex struct {
 
 func (x *fixedIndex) keep(args ...any) error { x.got = args; return x.err }
 
-func (x *fixedIndex) Search(_ context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
-	stats := code.Stats{Repos: 1, RankedOf: 70}
-	for stats.Matches < x.matches && visit(code.Match{Repo: "r", Path: "p", Line: stats.Matches + 1}) {
-		stats.Matches++
+func (x *fixedIndex) SearchPart(_ context.Context, _ code.Query, p codeindex.Part, visit func(types.CodeMatch) bool) (types.SearchEnd, error) {
+	end := types.SearchEnd{Repos: 1, RankedOf: 70}
+	for end.Matches < x.matches && visit(types.CodeMatch{Repo: "r", Path: "p", Line: end.Matches + 1}) {
+		end.Matches++
 	}
-	return stats, x.keep(o.Limit, o.Context)
+	return end, x.keep(p)
 }
 
 func (x *fixedIndex) Missing(_ context.Context, ids []code.OID) ([]code.OID, error) {
@@ -91,8 +91,8 @@ func TestTheLastLineOfASearchTellsHowItEnded(t *testing.T) {
 	h := newFixtureWith(t, func(c *api.Config) { c.Index = index })
 	for _, index.matches = range []int{0, 1, 49, 50, 51, 120} {
 		index.err = nil
-		all := h.lines(t.Context(), "x&limit=200&context=2")
-		require.Equal(t, []any{200, 2}, index.got)
+		all := h.lines(t.Context(), "x&offset=7&limit=200&context=2&facets=true")
+		require.Equal(t, []any{codeindex.Part{Offset: 7, Limit: 200, Context: 2, Facets: true}}, index.got)
 		require.Len(t, all, index.matches+1)
 		for n, l := range all[:index.matches] {
 			require.Equal(t, n+1, l.Match.Line)
@@ -119,6 +119,9 @@ func TestTheLastLineOfASearchTellsHowItEnded(t *testing.T) {
 	h.refuses("invalid", "GET", v1+"/search?q=(", "")
 	h.refuses("invalid", "GET", v1+"/search?q=x&limit=100001", "")
 	h.refuses("invalid", "GET", v1+"/search?q=x&context=1000", "")
+	h.refuses("invalid", "GET", v1+"/search?q=x&offset=100001", "")
+	h.refuses("invalid", "GET", v1+"/search?q=x&offset=-1", "")
+	h.refuses("invalid", "GET", v1+"/search?q=x&facets=some", "")
 }
 
 func TestEachRequestToTheCodeIndexReachesItOrReportsItsError(t *testing.T) {

@@ -116,17 +116,17 @@ func TestACursorIsTextForAURLAndIsReadAgain(t *testing.T) {
 func TestANewTaskHasTheDefaultTimeoutOrOneInRange(t *testing.T) {
 	t.Parallel()
 	timeout := func(s models.Seconds) types.NewTask { return types.NewTask{Action: "a", Timeout: &s} }
-	made, err := newTask(types.NewTask{Action: "a"})
+	made, err := newTask(t.Context(), types.NewTask{Action: "a"})
 	require.NoError(t, err)
 	require.Equal(t, task.DefaultTimeout, made.Task.Timeout)
-	made, err = newTask(timeout(7))
+	made, err = newTask(t.Context(), timeout(7))
 	require.NoError(t, err)
 	require.EqualValues(t, 7, made.Task.Timeout)
-	_, err = newTask(timeout(-1))
+	_, err = newTask(t.Context(), timeout(-1))
 	require.ErrorIs(t, err, fault.ErrInvalid)
-	_, err = newTasks([]types.NewTask{timeout(1), timeout(models.SecondsOf(lease.MaxTTL) + 1)})
+	_, err = newTasks(t.Context(), []types.NewTask{timeout(1), timeout(models.SecondsOf(lease.MaxTTL) + 1)})
 	require.ErrorContains(t, err, "task 2 of 2")
-	all, err := newTasks([]types.NewTask{timeout(1), timeout(2)})
+	all, err := newTasks(t.Context(), []types.NewTask{timeout(1), timeout(2)})
 	require.NoError(t, err)
 	require.Len(t, all, 2)
 	require.EqualValues(t, 2, all[1].Task.Timeout)
@@ -138,7 +138,7 @@ func TestATaskEndsInExactlyOneWay(t *testing.T) {
 	held := task.Item{Task: models.Task{ID: "t1"}, Token: 5}
 	timeout := types.NewTask{Action: "a", Timeout: new(models.Seconds)}
 	*timeout.Timeout = -1
-	one, err := newTasks([]types.NewTask{{Action: "a"}})
+	one, err := newTasks(t.Context(), []types.NewTask{{Action: "a"}})
 	require.NoError(t, err)
 	for name, c := range map[string]struct {
 		f    types.Finish
@@ -150,7 +150,7 @@ func TestATaskEndsInExactlyOneWay(t *testing.T) {
 		"handed back":            {types.Finish{HandBack: back}, task.ToHandBack(held, 2*time.Second)},
 	} {
 		c.f.Task = "t1"
-		got, err := outcomeOf(c.f)
+		got, err := outcomeOf(t.Context(), c.f)
 		require.NoError(t, err, name)
 		require.Equal(t, c.want, got, name)
 	}
@@ -159,7 +159,7 @@ func TestATaskEndsInExactlyOneWay(t *testing.T) {
 		"resolved and handed back": {Resolve: resolve, HandBack: back}, "released and handed back": {Release: release, HandBack: back},
 		"with a task that cannot be": {Resolve: &types.Resolution{Token: 5, Create: []types.NewTask{timeout}}}, "released, too late": {Release: &types.Release{Delay: 1e12}}, "handed back, too late": {HandBack: &types.HandBack{Delay: 1e12}},
 	} {
-		_, err := outcomeOf(f)
+		_, err := outcomeOf(t.Context(), f)
 		require.ErrorIs(t, err, fault.ErrInvalid, name)
 	}
 	failure, err := failureOf(types.Release{Error: "x", Output: "y", GiveUp: true, Delay: 3})

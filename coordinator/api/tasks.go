@@ -13,6 +13,7 @@ import (
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/tracing"
 	"leasehold/shared/process/wording"
 	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/task"
@@ -24,7 +25,7 @@ func showTask(item task.Item, state task.State) types.Task {
 	shown := types.Task{
 		ID: item.ID, Action: item.Action, State: string(state), Subject: item.Subject, Parts: item.Parts, Lease: item.Lease, Priority: item.Priority,
 		Timeout: item.Timeout, Attempts: item.Attempts, Lost: item.Lost, Claimants: append([]string{}, item.Claimants...), CreatedAt: item.CreatedAt,
-		Progress: item.Progress, Note: item.State, History: item.History,
+		Progress: item.Progress, Note: item.State, History: item.History, Trace: item.Trace,
 		TaskOptions: types.TaskOptions{
 			NotBefore: item.NotBefore, ExpiresAt: item.ExpiresAt, MaxAttempts: item.MaxAttempts, Backoff: item.Backoff, UniqueKey: item.UniqueKey, Group: item.Group,
 			Tags: item.Tags, ResultTuple: item.ResultTuple, ResultTTL: item.ResultTTL, After: item.After, OnFailure: item.OnFailure, Limits: item.Limits, OnLimit: item.OnLimit,
@@ -230,10 +231,10 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 // defaultResultTTL is how long the tuple with a result stays if nothing is said.
 const defaultResultTTL = 3600
 
-// newTask converts the body that creates a task. Without a timeout the task has the default one. What is to be done with
-// the parents, limits and result that a task does not have may be there: a program may fill these lists, or leave them
-// empty.
-func newTask(n types.NewTask) (task.New, error) {
+// newTask converts the body that creates a task. Without a timeout the task has the default one. Its attempts belong to
+// the trace of the request. What is to be done with the parents, limits and result that a task does not have may be
+// there: a program may fill these lists, or leave them empty.
+func newTask(ctx context.Context, n types.NewTask) (task.New, error) {
 	timeout := task.DefaultTimeout
 	if n.Timeout != nil {
 		if _, err := seconds("timeout", *n.Timeout, lease.MaxTTL); err != nil {
@@ -261,13 +262,14 @@ func newTask(n types.NewTask) (task.New, error) {
 		Task: models.Task{Action: n.Action, Subject: n.Subject, Data: n.Data, Timeout: timeout, TaskOptions: models.TaskOptions{
 			NotBefore: o.NotBefore, ExpiresAt: o.ExpiresAt, MaxAttempts: o.MaxAttempts, Backoff: o.Backoff, UniqueKey: o.UniqueKey, Group: o.Group,
 			Tags: o.Tags, ResultTuple: o.ResultTuple, ResultTTL: o.ResultTTL, After: o.After, OnFailure: o.OnFailure, Limits: o.Limits, OnLimit: o.OnLimit,
+			Trace: tracing.Parent(ctx),
 		}},
 	}, nil
 }
 
-func newTasks(all []types.NewTask) (wanted []task.New, err error) {
+func newTasks(ctx context.Context, all []types.NewTask) (wanted []task.New, err error) {
 	for at, one := range all {
-		w, err := newTask(one)
+		w, err := newTask(ctx, one)
 		if err != nil {
 			return nil, fmt.Errorf("task %d of %d: %w", at+1, len(all), err)
 		}
@@ -283,7 +285,7 @@ func (s *server) tasksOf(q *request) task.Client {
 
 // createTask creates a task. If its unique key is taken, the answer is the task that has it.
 func (s *server) createTask(ctx context.Context, q *request, n types.NewTask) (types.Task, error) {
-	wanted, err := newTask(n)
+	wanted, err := newTask(ctx, n)
 	if err != nil {
 		return types.Task{}, err
 	}
@@ -298,7 +300,7 @@ func (s *server) createTask(ctx context.Context, q *request, n types.NewTask) (t
 // createTasks creates several tasks, all or none.
 func (s *server) createTasks(ctx context.Context, q *request, n types.NewTasks) (types.Tasks, error) {
 	answer := types.Tasks{Items: []types.Task{}}
-	wanted, err := newTasks(n.Tasks)
+	wanted, err := newTasks(ctx, n.Tasks)
 	if err != nil {
 		return answer, err
 	}

@@ -3,6 +3,7 @@ package attention
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"leasehold/coordinator/actions"
@@ -15,12 +16,12 @@ func (w *Watcher) tasks() task.Client { return task.Client{Repo: w.state.Repo} }
 
 // actions finds the actions whose tasks wait for something that only a person can do: to start a worker, or to end a
 // pause.
-func (w *Watcher) actions(ctx context.Context, _ time.Time) (items []models.Attention, err error) {
+func (w *Watcher) actions(ctx context.Context, now time.Time) (items []models.Attention, err error) {
 	all, err := w.state.Actions.Read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	suspended, err := w.suspended(ctx)
+	suspended, err := w.suspended(ctx, now)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +39,9 @@ func (w *Watcher) actions(ctx context.Context, _ time.Time) (items []models.Atte
 			}
 			items = append(items, i)
 		case a.Workers == 0 && suspended[a.Action] == 0:
-			items = append(items, noWorker(a))
+			i := noWorker(a)
+			i.Detail = strings.TrimSpace(i.Detail + " " + w.lastServed(a.Action))
+			items = append(items, i)
 		}
 	}
 	return cut(items), nil

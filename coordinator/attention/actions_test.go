@@ -37,6 +37,27 @@ func TestTasksWithoutAWorkerStopWorkUntilOneComes(t *testing.T) {
 	})
 }
 
+func TestAnActionWithoutAWorkerTellsWhoServedItLast(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(f *fixture) {
+		f.create("transcode", 1)
+		f.create("mail", 1)
+		lost, left := f.worker("transcode", 1), f.worker("mail", 1)
+		require.Empty(f, f.items(models.CauseNoWorker))
+		lost.stop()
+		left.stop()
+		require.NoError(f, left.Close(f.Context()))
+		f.wait(10 * time.Second)
+		details := map[string]string{}
+		for _, i := range f.items(models.CauseNoWorker) {
+			details[i.About] = i.Detail
+		}
+		require.Contains(f, details["transcode"], "Last served by "+lost.Session()+" of ")
+		require.Contains(f, details["transcode"], "whose heartbeats stopped; lost at 2000-01-01 00:00:0")
+		require.Contains(f, details["mail"], "Last served by "+left.Session()+" until 2000-01-01 00:00:0")
+	})
+}
+
 func TestATaskThatIsNotDueNeedsNoWorkerYet(t *testing.T) {
 	t.Parallel()
 	inBubble(t, nil, func(f *fixture) {

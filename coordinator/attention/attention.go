@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leasehold/models"
@@ -34,14 +35,6 @@ const (
 	maxEach   = 20             // of one cause
 	dismissed = 24 * time.Hour // after which a dismissed item is shown again
 )
-
-// Source is what shows the current items: a *Watcher.
-type Source interface {
-	// Attention returns the latest report. Its items must not be changed.
-	Attention() models.AttentionReport
-	// Dismiss hides an item; see Watcher.Dismiss.
-	Dismiss(id string) error
-}
 
 // check finds the items of one or several causes.
 type check struct {
@@ -71,9 +64,13 @@ type Watcher struct {
 	dead              deadRead
 	skips             map[string]skipped  // by schedule
 	unable            map[string][]string // actions that a session cannot do now, by session
+	servers           map[string]server   // by action, at most maxServed
 	failed            uint64              // commits of the journal
+	managed           time.Time           // when a manager was there last; at first, when the coordinator started
 	slept             time.Duration       // the latest pause of the process
 	sleptAt, failedAt time.Time
+
+	took atomic.Int64 // time that all reports took, in nanoseconds
 
 	mu      sync.Mutex // guards the fields below
 	report  models.AttentionReport
@@ -95,7 +92,7 @@ func New(c Config) *Watcher {
 	if c.Log == nil {
 		c.Log = slog.Default()
 	}
-	w := &Watcher{Config: c, since: map[string]time.Time{}, hidden: map[string]dismissal{}, changed: make(chan struct{})}
+	w := &Watcher{Config: c, servers: map[string]server{}, since: map[string]time.Time{}, hidden: map[string]dismissal{}, changed: make(chan struct{})}
 	w.report.Items = []models.Attention{}
 	for _, x := range w.allChecks() {
 		w.checks = append(w.checks, &checked{check: x})
@@ -112,6 +109,7 @@ func (w *Watcher) Run(ctx context.Context, s State) {
 		began := time.Now()
 		w.compute(ctx, began)
 		computed := time.Now()
+		w.took.Add(int64(computed.Sub(began)))
 		w.noteSleep(began, computed, timeout)
 		select {
 		case <-ctx.Done():
@@ -135,6 +133,9 @@ func (w *Watcher) Attention() models.AttentionReport {
 	defer w.mu.Unlock()
 	return w.report
 }
+
+// Took returns the time that all reports took together. It includes waiting, so it is at least the processor time.
+func (w *Watcher) Took() time.Duration { return time.Duration(w.took.Load()) }
 
 // Dismiss hides an item that a person has seen, until its cause ends, its count grows, or a day is over. It fails with
 // fault.ErrNotFound if no item has the id.

@@ -175,7 +175,7 @@ func (g *deadGroup) item() models.Attention {
 	i := models.Attention{
 		Cause: models.CauseDead, Severity: models.Degrades, About: g.about(), Count: g.count, Example: g.first.ID, Since: g.first.DiedAt,
 		Text:    fmt.Sprintf("%s of %s: %s", count(g.count, "dead letter"), name(g.action), name(g.reason)),
-		Detail:  fmt.Sprintf("First %s, with %s.", g.first.ID, name(g.first.Reason)),
+		Detail:  fmt.Sprintf("First %s: %s.", g.first.ID, name(g.first.Reason)),
 		Command: "leasehold dead requeue " + word(g.first.ID),
 		Remedy:  remedy("Requeue "+g.first.ID, "requeueDead", "task", g.first.ID),
 	}

@@ -139,8 +139,6 @@ func (f *fixture) only(c models.Cause) models.Attention {
 	return i
 }
 
-var _ attention.Source = (*attention.Watcher)(nil)
-
 // delayed returns a task that is not due before a time has passed.
 func delayed(action string, by time.Duration) models.Task {
 	return models.Task{Action: action, Timeout: 600, TaskOptions: models.TaskOptions{NotBefore: time.Now().Add(by)}}

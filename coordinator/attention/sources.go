@@ -4,15 +4,46 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/protocol/schedule"
+	"leasehold/shared/protocol/visit"
+	"leasehold/shared/space/engine"
 )
 
-// visits finds hosts that rest, and origins that are disabled after visits that failed.
+// managerless is how long no manager is connected before that is an item, because a manager may start again.
+const managerless = 30 * time.Second
+
+// hasManager reports whether a manager is connected, or was within managerless.
+func (w *Watcher) hasManager(now time.Time) bool {
+	isManager := func(s engine.SessionInfo) bool { return s.Process.Mode == "manager" }
+	if w.managed.IsZero() || slices.ContainsFunc(w.state.Engine.Sessions(), isManager) {
+		w.managed = now
+	}
+	return now.Sub(w.managed) < managerless
+}
+
+// noManager finds out whether visits wait for a manager. due tells that an origin could be visited now; the coordinator
+// puts its visit once a manager is there.
+func (w *Watcher) noManager(ctx context.Context, due bool) (items []models.Attention, err error) {
+	if !due {
+		_, due, err = w.state.Repo.Space(visit.Space).QueryP(ctx, visit.Any()) // of a manager that has gone
+	}
+	if err != nil || !due {
+		return nil, err
+	}
+	return []models.Attention{{
+		Cause: models.CauseNoManager, Severity: models.StopsWork, About: "manager", Count: 1,
+		Text:    "Origins are due, and no manager is connected: nothing is visited",
+		Command: "leasehold manager", Remedy: seen(),
+	}}, nil
+}
+
+// visits finds hosts that rest, origins that are disabled after visits that failed, and visits that no manager makes.
 func (w *Watcher) visits(ctx context.Context, now time.Time) (items []models.Attention, err error) {
 	if w.Visits == nil {
 		return nil, nil
@@ -20,6 +51,12 @@ func (w *Watcher) visits(ctx context.Context, now time.Time) (items []models.Att
 	t, err := w.Visits.Trouble(ctx, now)
 	if err != nil {
 		return nil, err
+	}
+	var unmanaged []models.Attention
+	if !w.hasManager(now) {
+		if unmanaged, err = w.noManager(ctx, t.Due); err != nil {
+			return nil, err
+		}
 	}
 	for _, h := range t.Hosts {
 		if h.Origins == 0 {
@@ -41,7 +78,7 @@ func (w *Watcher) visits(ctx context.Context, now time.Time) (items []models.Att
 		}
 		items = append(items, i)
 	}
-	items = cut(items)
+	items = append(cut(items), unmanaged...)
 	for _, d := range t.Disabled {
 		n := int64(d.Origins)
 		items = append(items, models.Attention{
@@ -178,6 +215,11 @@ func (w *Watcher) schedules(ctx context.Context, _ time.Time) (items []models.At
 			Command: "leasehold schedule show " + word(s.Name),
 			Remedy:  remedy("Pause "+name(s.Name), "pauseSchedule", "schedule", s.Name),
 		})
+	}
+	for name, x := range w.skips {
+		if _, lasts := now[name]; !lasts {
+			w.Log.Info("attention: a schedule leaves out no more runs", "schedule", name, "left out", x.count, "since", x.since)
+		}
 	}
 	w.skips = now
 	return cut(items), nil

@@ -13,6 +13,8 @@ import (
 	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/protocol/schedule"
+	"leasehold/shared/protocol/status"
+	"leasehold/shared/protocol/visit"
 )
 
 // origins adds n feeds of one host.
@@ -46,6 +48,56 @@ func (f *fixture) steer(i models.Attention) {
 	require.NoError(f, json.Unmarshal(i.Remedy.Body, &body))
 	require.NoError(f, f.db.Visits.Steer(f.Context(), time.Now(), i.Remedy.Params["origin"], body.Action))
 	f.wait(5 * time.Second)
+}
+
+func TestOriginsThatAreDueNeedAManager(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(f *fixture) {
+		f.wait(time.Minute)
+		require.Empty(f, f.items(models.CauseNoManager), "nothing is to be visited")
+		f.origins(1)
+		f.wait(5 * time.Second)
+		i := f.only(models.CauseNoManager)
+		require.Equal(f, models.StopsWork, i.Severity)
+
+		manager, err := f.c.Connect(f.Context(), "manager", 0)
+		require.NoError(f, err)
+		f.wait(5 * time.Second)
+		require.Empty(f, f.items(models.CauseNoManager))
+		require.NoError(f, manager.Close(f.Context()))
+		f.wait(20 * time.Second)
+		require.Empty(f, f.items(models.CauseNoManager), "it may start again")
+		f.wait(20 * time.Second)
+		f.only(models.CauseNoManager)
+	})
+}
+
+func TestAVisitThatAManagerLeftBehindNeedsAnother(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(f *fixture) {
+		f.origins(1)
+		manager, err := f.c.Connect(f.Context(), "manager", 0)
+		require.NoError(f, err)
+		require.NoError(f, status.NewHeartbeat(manager, time.Hour, map[string]int{visit.Action: 1}).Beat(f.Context()))
+		f.wait(5 * time.Second)
+		underWay, err := f.db.Visits.Claimed(f.Context())
+		require.NoError(f, err)
+		require.Len(f, underWay, 1)
+		require.NoError(f, manager.Close(f.Context()))
+		f.wait(time.Minute)
+		f.only(models.CauseNoManager)
+	})
+}
+
+func TestOriginsOfAProgramNeedNoManager(t *testing.T) {
+	t.Parallel()
+	inBubble(t, nil, func(f *fixture) {
+		require.NoError(f, f.db.Visits.Register(f.Context(), "shelf"))
+		require.NoError(f, f.db.Visits.List(f.Context(), time.Now(), visits.Listing{Origins: []visits.Named{
+			{Origin: models.Origin{ID: "o", Kind: "shelf", URI: "shelf://a/1", AddedAt: time.Now()}}}}))
+		f.wait(time.Minute)
+		require.Empty(f, f.items(models.CauseNoManager))
+	})
 }
 
 func TestAHostThatRestsIsShownUntilItIsTriedAgain(t *testing.T) {

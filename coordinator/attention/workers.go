@@ -25,6 +25,9 @@ const (
 	maxHeld  = 10 // tasks of a lost session that are named
 )
 
+// maxServed bounds for how many actions it is known who served them last.
+const maxServed = 1000
+
 // lostSession is a session that was lost.
 type lostSession struct {
 	id    string
@@ -111,8 +114,8 @@ func lostItem(machine string, all []lostSession) models.Attention {
 	return i
 }
 
-// suspended counts the sessions that serve an action and have no slot for it now.
-func (w *Watcher) suspended(ctx context.Context) (map[string]int, error) {
+// suspended counts the sessions that serve an action and have no slot for it now. It keeps who serves each action.
+func (w *Watcher) suspended(ctx context.Context, now time.Time) (map[string]int, error) {
 	all, err := w.state.Repo.Space(status.Space).QueryAll(ctx, status.MatchServing(tuple.AnyString, tuple.AnyString))
 	if err != nil {
 		return nil, err
@@ -120,12 +123,38 @@ func (w *Watcher) suspended(ctx context.Context) (map[string]int, error) {
 	suspended := map[string]int{}
 	w.unable = map[string][]string{}
 	for _, t := range all {
-		if s := status.DecodeServing(t); s.Slots <= 0 {
+		s := status.DecodeServing(t)
+		if _, known := w.servers[s.Action]; known || len(w.servers) < maxServed {
+			w.servers[s.Action] = server{s.ID, now}
+		}
+		if s.Slots <= 0 {
 			suspended[s.Action]++
 			w.unable[s.ID] = append(w.unable[s.ID], s.Action)
 		}
 	}
 	return suspended, nil
+}
+
+// server is the session that served an action last.
+type server struct {
+	id string
+	at time.Time
+}
+
+// lastServed tells who served an action last and how that session ended; empty if that is not known.
+func (w *Watcher) lastServed(action string) string {
+	s, known := w.servers[action]
+	if !known {
+		return ""
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, l := range slices.Backward(w.lost) {
+		if l.id == s.id {
+			return fmt.Sprintf("Last served by %s of %s, whose heartbeats stopped; lost at %s.", name(cmp.Or(l.from.Name, l.id)), name(cmp.Or(l.from.Host, "an unknown machine")), clock(l.at))
+		}
+	}
+	return fmt.Sprintf("Last served by %s until %s.", name(s.id), clock(s.at))
 }
 
 // workers finds sessions whose machines cannot do an action now, whose versions or whose clocks differ from the

@@ -65,7 +65,7 @@ func TestAQueryThatCannotMatchTellsWhyAndTheNearestName(t *testing.T) {
 		"needle -path:a.go":                         {misnamed("path", "file")},
 		`needle "LANG:go" https://a std::b`:         nil,
 	} {
-		end, err := c.Search(t.Context(), query, 10, 0, func(types.CodeMatch) bool { return true })
+		end, err := c.Search(t.Context(), types.SearchQuery{Query: query, Limit: 10}, func(types.CodeMatch) bool { return true })
 		require.NoError(t, err, query)
 		require.Equal(t, want, end.Hints, query)
 	}

@@ -216,7 +216,7 @@ func TestSearchesFilesAndReportsOverTheAPI(t *testing.T) {
 
 	var found []types.CodeMatch
 	collect := func(m types.CodeMatch) bool { found = append(found, m); return true }
-	end, err := c.Search(t.Context(), "sym:Find -vendor:yes -file:_test", 10, 1, collect)
+	end, err := c.Search(t.Context(), types.SearchQuery{Query: "sym:Find -vendor:yes -file:_test", Limit: 10, Context: 1}, collect)
 	require.NoError(t, err)
 	require.Equal(t, 1, end.Matches)
 	require.Equal(t, map[string]int{"symbolic link": 1}, end.Skipped)
@@ -224,22 +224,22 @@ func TestSearchesFilesAndReportsOverTheAPI(t *testing.T) {
 	require.Equal(t, "method", found[0].Symbol.Kind)
 	require.Equal(t, []string{"// https://bob:secret@example.org is text of a file"}, found[0].After, "files are not redacted")
 	found = nil
-	end, err = c.Search(t.Context(), "needle", 1000, 0, collect)
+	end, err = c.Search(t.Context(), types.SearchQuery{Query: "needle", Limit: 1000}, collect)
 	require.NoError(t, err)
 	require.Len(t, found, 300)
 	require.Equal(t, 300, end.Matches)
 	visited := 0
-	_, err = c.Search(t.Context(), "needle", 1000, 0, func(types.CodeMatch) bool { visited++; return visited < 5 })
+	_, err = c.Search(t.Context(), types.SearchQuery{Query: "needle", Limit: 1000}, func(types.CodeMatch) bool { visited++; return visited < 5 })
 	require.NoError(t, err)
 	require.Equal(t, 5, visited)
-	end, err = c.Search(t.Context(), "needle", 7, 0, collect)
+	end, err = c.Search(t.Context(), types.SearchQuery{Query: "needle", Limit: 7}, collect)
 	require.NoError(t, err)
 	require.Equal(t, code.StoppedLimit, end.Stopped)
 	for _, bad := range []string{"/(/", `"open`, ""} {
-		_, err = c.Search(t.Context(), bad, 10, 0, collect)
+		_, err = c.Search(t.Context(), types.SearchQuery{Query: bad, Limit: 10}, collect)
 		require.ErrorIs(t, err, fault.ErrInvalid, bad)
 	}
-	_, err = c.Search(t.Context(), "needle", 10, 11, collect)
+	_, err = c.Search(t.Context(), types.SearchQuery{Query: "needle", Limit: 10, Context: 11}, collect)
 	require.ErrorIs(t, err, fault.ErrInvalid)
 
 	for _, name := range []string{"r", "example.org/team/r", "team/r"} {
@@ -248,7 +248,7 @@ func TestSearchesFilesAndReportsOverTheAPI(t *testing.T) {
 		require.Equal(t, 5, r.Files)
 		require.Equal(t, 1, r.LeftOut)
 		require.Equal(t, map[string]int{"symbolic link": 1}, r.Skipped)
-		require.Equal(t, []types.FunctionReport{{Path: "a.go", Line: 3, Function: "Find", Receiver: "S", A: 3, B: 4, Score: 5, ABCSeed: 6}}, r.Functions, "a vendored file and a test are left out")
+		require.Equal(t, []types.FunctionReport{{Repo: "example.org/team/r", Path: "a.go", Line: 3, Function: "Find", Receiver: "S", A: 3, B: 4, Score: 5, ABCSeed: 6}}, r.Functions, "a vendored file and a test are left out")
 		require.Len(t, r.Complex, 1)
 		require.Equal(t, []types.LanguageReport{{Lang: "Go", Files: 4, Lines: 312, Code: 6}}, r.Languages)
 	}
@@ -350,7 +350,7 @@ func TestACoordinatorWithoutACodeIndexReportsThat(t *testing.T) {
 	c, err := client.New(url)
 	require.NoError(t, err)
 	defer c.Close()
-	_, err = c.Search(t.Context(), "x", 10, 0, nil)
+	_, err = c.Search(t.Context(), types.SearchQuery{Query: "x", Limit: 10}, nil)
 	require.ErrorIs(t, err, fault.ErrNotFound)
 	_, err = c.CodeReport(t.Context(), types.ReportQuery{Repo: "r", Limit: 1})
 	require.ErrorIs(t, err, fault.ErrNotFound)

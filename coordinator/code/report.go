@@ -85,20 +85,20 @@ func matchRepo(repo string) func(id, name string) bool {
 	}
 }
 
-// Report returns the largest functions, the most complex files, and the languages of a repository. Generated and
+// Report returns the largest functions, the most complex files, and the languages of a repository, or of all. Generated and
 // vendored functions and files are left out, and tests unless q asks for them. It fails with fault.ErrNotFound if
 // the repository is not indexed, and with fault.ErrConflict if several have the name.
 func (x *Index) Report(ctx context.Context, q types.ReportQuery) (r types.CodeReport, err error) {
 	r.Skipped = map[string]int{}
 	languages := map[string]types.LanguageReport{}
 	functions := topItems[types.FunctionReport]{n: q.Limit, compare: func(a, b types.FunctionReport) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.Path, b.Path), cmp.Compare(a.Line, b.Line))
 	}}
 	files := topItems[types.IndexedFile]{n: q.Limit, compare: func(a, b types.IndexedFile) int {
-		return cmp.Or(cmp.Compare(b.Complexity, a.Complexity), cmp.Compare(a.Path, b.Path))
+		return cmp.Or(cmp.Compare(b.Complexity, a.Complexity), cmp.Compare(a.Repo, b.Repo), cmp.Compare(a.Path, b.Path))
 	}}
 	err = x.Files(ctx, matchRepo(q.Repo), func(f code.FileInfo, readFunctions func() []code.FunctionReport) bool {
-		if r.ID != "" && r.ID != f.RepoID { // files come repository by repository
+		if r.ID != "" && r.ID != f.RepoID && q.Repo != "" { // files come repository by repository
 			r.ID = "" // marks several repositories
 			return false
 		}
@@ -122,7 +122,7 @@ func (x *Index) Report(ctx context.Context, q types.ReportQuery) (r types.CodeRe
 		}
 		for _, one := range readFunctions() {
 			functions.add(types.FunctionReport{
-				Path: f.Path, Line: one.Line, Function: one.Function, Receiver: one.Receiver, A: one.A, B: one.B, C: one.C, Score: one.Score, ABCSeed: one.ABCSeed,
+				Repo: f.Repo, Path: f.Path, Line: one.Line, Function: one.Function, Receiver: one.Receiver, A: one.A, B: one.B, C: one.C, Score: one.Score, ABCSeed: one.ABCSeed,
 			})
 		}
 		return true
@@ -130,12 +130,15 @@ func (x *Index) Report(ctx context.Context, q types.ReportQuery) (r types.CodeRe
 	switch {
 	case err != nil:
 		return r, err
-	case r.Files == 0:
+	case r.Files == 0 && q.Repo != "":
 		return r, notIndexed(q.Repo)
-	case r.ID == "":
+	case r.ID == "" && q.Repo != "":
 		return r, fmt.Errorf("repository %.200q: %w: several have this name; use the whole name", q.Repo, fault.ErrConflict)
 	}
 	r.Functions, r.Complex = functions.list(), files.list()
+	if q.Repo == "" {
+		r.ID, r.Repo = "", ""
+	}
 	r.Languages = slices.SortedFunc(maps.Values(languages), func(a, b types.LanguageReport) int {
 		return cmp.Or(cmp.Compare(b.Code, a.Code), cmp.Compare(a.Lang, b.Lang))
 	})

@@ -30,8 +30,9 @@ type fixture struct {
 	path    string
 	db      *database.Database
 	tracker *actions.Tracker
-	mu      sync.Mutex // guards the next two
+	mu      sync.Mutex // guards the next three
 	waiting map[string]int64
+	spaces  map[string]history.Tuples
 	broken  bool // the tasks that wait cannot be read
 	shift   atomic.Int64
 	log     bytes.Buffer
@@ -42,7 +43,7 @@ type fixture struct {
 func withFixture(t *testing.T, f func(*fixture)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		h := &fixture{T: t, path: filepath.Join(t.TempDir(), "catalog.db"), waiting: map[string]int64{}}
+		h := &fixture{T: t, path: filepath.Join(t.TempDir(), "catalog.db"), waiting: map[string]int64{}, spaces: map[string]history.Tuples{}}
 		h.start()
 		defer func() { h.stop() }()
 		f(h)
@@ -68,6 +69,10 @@ func (h *fixture) start() {
 				return nil, errors.New("no answer")
 			}
 			return maps.Clone(h.waiting), nil
+		}, Spaces: func(context.Context) (map[string]history.Tuples, error) {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			return maps.Clone(h.spaces), nil
 		}})
 	}()
 	h.stop = func() {
@@ -286,16 +291,18 @@ func TestAfterTwoWeeksTheOldestGo(t *testing.T) {
 		begin := h.now()
 		for n := range 15 * 24 * 6 {
 			at := begin.Add(time.Duration(n) * history.TenMinute)
-			require.NoError(t, db.History.Add(h.Context(), at, at, map[string]history.Counts{"resize": {Created: 1}}))
+			require.NoError(t, db.History.Add(h.Context(), at, at, history.Sample{Actions: map[string]history.Counts{"resize": {Created: 1}}, Spaces: map[string]history.Tuples{"task": {Visible: int64(n)}}}))
 		}
 		long, short := h.points("resize", history.TenMinute), h.points("resize", history.Minute)
 		require.Len(t, long, history.TenMinutes)
 		require.Equal(t, begin.Add(24*time.Hour).UTC(), long[0].At)
 		require.Len(t, short, history.Minutes)
+		require.Len(t, h.tuples(history.TenMinute)["task"], history.TenMinutes)
+		require.Len(t, h.tuples(history.Minute)["task"], history.Minutes)
 		future := begin.Add(30 * 24 * time.Hour)
-		require.NoError(t, db.History.Add(h.Context(), future, future, nil))
+		require.NoError(t, db.History.Add(h.Context(), future, future, history.Sample{}))
 		now := begin.Add(15 * 24 * time.Hour)
-		require.NoError(t, db.History.Add(h.Context(), now, now, nil))
+		require.NoError(t, db.History.Add(h.Context(), now, now, history.Sample{}))
 		long = h.points("resize", history.TenMinute)
 		require.Len(t, long, history.TenMinutes)
 		require.Equal(t, now.UTC(), long[len(long)-1].At, "what a wrong clock made goes first")

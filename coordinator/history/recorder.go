@@ -1,12 +1,14 @@
 package history
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"time"
 
 	"leasehold/coordinator/actions"
 	"leasehold/shared/protocol/task"
+	"leasehold/shared/space"
 )
 
 // flushTimeout bounds the last write, when the coordinator stops.
@@ -18,8 +20,10 @@ type Config struct {
 	Tracker *actions.Tracker
 	// Waiting returns how many tasks of each action wait for a worker.
 	Waiting func(context.Context) (map[string]int64, error)
-	Now     func() time.Time // the wall clock, which may jump
-	Log     *slog.Logger
+	// Spaces returns how many tuples each space has.
+	Spaces func(context.Context) (map[string]Tuples, error)
+	Now    func() time.Time // the wall clock, which may jump
+	Log    *slog.Logger
 }
 
 // WaitingOf returns the Waiting of a Config from the figures of a source: tasks that wait for a worker, or that wait because
@@ -35,6 +39,21 @@ func WaitingOf(s *actions.Source) func(context.Context) (map[string]int64, error
 			waiting[a.Action] = a.Counts[task.Waiting] + a.Counts[task.StatePaused]
 		}
 		return waiting, nil
+	}
+}
+
+// SpacesOf returns the Spaces of a Config from a repository.
+func SpacesOf(r space.Repository) func(context.Context) (map[string]Tuples, error) {
+	return func(ctx context.Context) (map[string]Tuples, error) {
+		all, err := r.List(ctx)
+		if err != nil {
+			return nil, err
+		}
+		spaces := map[string]Tuples{}
+		for _, i := range all {
+			spaces[i.Name] = Tuples{Visible: int64(i.Visible), Held: int64(i.Held)}
+		}
+		return spaces, nil
 	}
 }
 
@@ -64,7 +83,8 @@ type recorder struct {
 	Config
 	latest  time.Time // when it wrote, by the monotonic clock
 	before  map[string]Counts
-	waiting map[string]int64 // as it was read last
+	waiting map[string]int64  // as it was read last
+	spaces  map[string]Tuples // as they were read last
 	failing bool
 }
 
@@ -77,14 +97,18 @@ func (r *recorder) record(ctx context.Context) {
 	if waitingErr == nil {
 		r.waiting = waiting
 	}
+	spaces, spacesErr := r.Spaces(ctx)
+	if spacesErr == nil {
+		r.spaces = spaces
+	}
 	counted := r.counted()
-	err := r.Store.Add(ctx, at, now, r.since(counted))
+	err := r.Store.Add(ctx, at, now, Sample{r.since(counted), r.spaces})
 	if err == nil {
 		r.latest, r.before = moment, counted
-		err = waitingErr
+		err = cmp.Or(waitingErr, spacesErr)
 	}
 	if err != nil && !r.failing && ctx.Err() == nil {
-		r.Log.Warn("the history of tasks has a gap", "error", err)
+		r.Log.Warn("the history has a gap", "error", err)
 	}
 	r.failing = err != nil
 }

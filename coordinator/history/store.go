@@ -1,5 +1,5 @@
-// Package history keeps how many tasks were created, done, failed and died, and how many waited: by minute for a day, and
-// by ten minutes for two weeks, of all actions and of each.
+// Package history keeps how many tasks were created, done, failed and died, and how many waited, of all actions and of
+// each, and how many tuples each space had: by minute for a day, and by ten minutes for two weeks.
 //
 // A Store has the tables, in the coordinator's database. Run adds to them once a minute.
 package history
@@ -15,14 +15,14 @@ import (
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// Bounds of the history. It has at most (Minutes+TenMinutes)*(MaxActions+2) rows, which is 179,712. They take 10 MB with
-// names of 20 bytes, and 54 MB if all have maxName.
+// Bounds of the history. It has at most (Minutes+TenMinutes)*(MaxActions+MaxSpaces+3) rows, which is 355,968. They take
+// up to 20 MB with names of 20 bytes, and 110 MB if all have maxName.
 const (
 	Minutes    = 24 * 60           // intervals of a minute
 	TenMinutes = 14 * 24 * 6       // intervals of ten minutes
 	MaxActions = actions.MaxLabels // of an interval; the counts of others are those of Other
 	Other      = actions.Other     // name of the sum of the other actions
-	maxName    = 250               // bytes of an action's name; one that is longer counts to Other
+	maxName    = 250               // bytes of the name of an action or a space; one that is longer counts to Other
 	Minute     = time.Minute       // the shorter step
 	TenMinute  = 10 * time.Minute  // the longer step
 )
@@ -61,13 +61,22 @@ type Store struct{ file *sqlfile.File }
 // New returns the history in a file with Schema. The caller closes the file.
 func New(file *sqlfile.File) *Store { return &Store{file} }
 
-// Add adds the counts of actions to the intervals that contain at; their Waiting replaces that of the intervals. Beyond
-// the bounds, intervals that begin after now go first, because only a wrong clock made them, and then the oldest. A crash
-// of the machine may undo it.
-func (s *Store) Add(ctx context.Context, at, now time.Time, counts map[string]Counts) error {
+// A Sample is what happened lately: the counts of actions, and the tuples that spaces have.
+type Sample struct {
+	Actions map[string]Counts
+	Spaces  map[string]Tuples
+}
+
+// Add adds the counts of actions to the intervals that contain at. Their Waiting and the tuples of spaces replace those
+// of the intervals. Beyond the bounds, intervals that begin after now go first, because only a wrong clock made them, and
+// then the oldest. A crash of the machine may undo it.
+func (s *Store) Add(ctx context.Context, at, now time.Time, sample Sample) error {
 	return s.file.Note(ctx, "write the history", func(c *sqlfile.Conn) error {
 		for _, i := range intervals {
-			if err := addTo(c, i.step, at, counts); err != nil {
+			if err := addTo(c, i.step, at, sample.Actions); err != nil {
+				return err
+			}
+			if err := setSpaces(c, i.step, at, sample.Spaces); err != nil {
 				return err
 			}
 			if err := trim(c, i.step, i.number, now); err != nil {
@@ -142,7 +151,8 @@ func trim(c *sqlfile.Conn, step time.Duration, number int64, now time.Time) erro
 
 // Query selects points.
 type Query struct {
-	Action   string        // empty: the sum of all
+	Action   string        // of Read; empty: the sum of all
+	Space    string        // of ReadSpaces; empty: every space
 	Step     time.Duration // Minute or TenMinute
 	From, To time.Time     // intervals that begin at From or later, and before To
 }
@@ -166,6 +176,25 @@ func (s *Store) Read(ctx context.Context, q Query) (points []Point, err error) {
 			points = append(points, p)
 			return err
 		})
+	})
+	return points, err
+}
+
+// ReadActions returns the points of all actions that had a count between two times, by action, the oldest first. An
+// interval without one has no point; see Read for which intervals there are.
+func (s *Store) ReadActions(ctx context.Context, q Query) (map[string][]Point, error) {
+	points := map[string][]Point{}
+	err := s.file.Read(ctx, "read the history of actions", func(c *sqlfile.Conn) error {
+		return c.All("SELECT action, at, created, done, failed, dead, waiting FROM task_interval_action WHERE step = ? AND at >= ? AND at < ? ORDER BY at",
+			[]any{int64(q.Step / time.Second), q.From.Unix(), q.To.Unix()}, func(row sqlfile.Row) error {
+				var name string
+				var at int64
+				var p Point
+				err := row.Scan(&name, &at, &p.Created, &p.Done, &p.Failed, &p.Dead, &p.Waiting)
+				p.At = time.Unix(at, 0).UTC()
+				points[name] = append(points[name], p)
+				return err
+			})
 	})
 	return points, err
 }

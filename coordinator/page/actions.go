@@ -2,6 +2,7 @@ package page
 
 import (
 	"cmp"
+	"html/template"
 	"net/http"
 	"net/url"
 	"slices"
@@ -22,7 +23,8 @@ type figures = types.Action
 // actionRow is an action of the overview.
 type actionRow struct {
 	figures
-	Oldest time.Time // since when the oldest task that a worker could claim waits; zero: there is none
+	Oldest time.Time     // since when the oldest task that a worker could claim waits; zero: there is none
+	Spark  template.HTML // the tasks done a minute in the last hour; empty: none
 }
 
 // Waiting is how many of its tasks wait for a worker.
@@ -37,6 +39,13 @@ type actionsTable struct {
 	More                         int // actions that are not shown
 	Waiting, Dead, Ended, Failed int64
 	Oldest                       time.Time // zero: no task could be claimed
+}
+
+// addSparks adds the pictures of actions.
+func (t *actionsTable) addSparks(sparks map[string]template.HTML) {
+	for i := range t.Rows {
+		t.Rows[i].Spark = sparks[t.Rows[i].Action]
+	}
 }
 
 // readActions reads the figures of the actions; nil if this coordinator computes none. Those with the most waiting tasks

@@ -111,6 +111,18 @@ func (h *fixture) addDay() {
 	}
 }
 
+// addTuples adds tuples of spaces to the history of a day.
+func (h *fixture) addTuples() {
+	h.Helper()
+	now := time.Now().Truncate(time.Minute)
+	for n := range 24 * 6 {
+		if n < 30 || n > 42 {
+			spaces := map[string]history.Tuples{"task": {Visible: 40 + int64(n*n%90), Held: 3}, "result": {Visible: int64(n % 7)}, "log": {Visible: 1000}}
+			require.NoError(h, h.history.Add(h.Context(), now.Add(-time.Duration(n+1)*10*time.Minute), now, history.Sample{Spaces: spaces}))
+		}
+	}
+}
+
 // pages are the addresses that tests look at, of a coordinator with some of everything.
 func (h *fixture) pages() (server *httptest.Server, pages map[string]string) {
 	return h.pagesOf("The manager who died on a Tuesday", "no enclosure: not found")
@@ -130,11 +142,16 @@ func (h *fixture) pagesOf(title, reason string) (server *httptest.Server, pages 
 	require.NoError(h, err)
 	h.kill(models.Task{Action: "resize", Subject: "<script>alert(1)</script>"}, task.Failure{Reason: strings.Repeat("disk quota exceeded: /mnt/thumbs/a-very-long-path-without-any-space/", 4)})
 	h.kill(models.Task{Action: "resize"}, task.Failure{Reason: "exit status 2", Output: "panic: index out of range [61]\ngoroutine 1 [running]"})
+	h.publishSome(strings.ToValidUTF8(title, ""))
+	_, long := h.publish("https://example.org/team/server-with-a-long-name", source{"src/" + strings.Repeat("long-", 40) + ".go", "Go", "func " + strings.Repeat("Long", 200) + "() {}\n// needle " + strings.ReplaceAll(title, "\r\n", " ") + "\n"})
+	h.addTuples()
 	episode, clip, _ := h.addShow(title[:min(len(title), 4000)], "jingle "+title[len(title)/2:])
 	return server, map[string]string{
 		"episode": "/archive/episodes/" + episode, "clip": "/archive/clips/" + clip, "episode-plain": "/archive/episodes/" + models.NewID("o", "e"),
 		"overview": "/", "tasks": "/tasks", "dead": "/tasks?state=dead&action=resize", "none": "/tasks?action=none", "task": "/tasks/" + child.ID, "running": "/tasks/" + running.ID, "dead-task": "/tasks/" + dead,
-		"workers": "/workers", "archive": "/archive", "archive-title": "/archive?title=part+6", "archive-next": "/archive?after=50&from=50", "archive-none": "/archive?title=none", "visits": "/visits", "schedules": "/schedules", "spaces": "/spaces", "space": "/spaces/dead?template=...", "log": "/log", "missing": "/tasks/none",
+		"workers": "/workers", "archive": "/archive", "archive-title": "/archive?title=part+6", "archive-next": "/archive?after=50&from=50", "archive-none": "/archive?title=none", "visits": "/visits", "schedules": "/schedules", "spaces": "/spaces", "space": "/spaces/dead?template=...", "log": "/log",
+		"code": "/code", "code-found": "/code?q=needle", "code-next": "/code?q=needle&from=50", "code-narrow": "/code?q=needle&lang=Go&folder=cmd%2F&repo=example.org%2Fteam%2Fserver", "code-symbols": "/code?q=L&kind=definitions", "code-none": "/code?q=lang:pyhton", "code-bad": "/code?q=%2F(%2F",
+		"code-report": "/code/report?repo=team/server", "code-report-all": "/code/report", "code-file": "/code/file?oid=" + string(long[0]) + "&path=a.go", "space-history": "/spaces/task", "origin": "/visits/waits", "missing": "/tasks/none",
 	}
 }
 
@@ -156,13 +173,16 @@ func TestEachPageInABrowser(t *testing.T) {
 	}
 }
 
+// settled reports that a page is updated, or is one that is not.
+const settled = `document.getElementById("live").hidden || document.getElementById("live").textContent === "live"`
+
 // examine looks at a page: it must fit, be accessible, and show no error in the console.
 func (b *tab) examine(address, what string, width int, scripts bool) {
 	b.Helper()
 	b.Do(chromedp.EmulateViewport(int64(width), 900), chromedp.Navigate(address), chromedp.WaitReady("#main"))
-	missing := strings.HasPrefix(what, "missing")
+	missing := strings.HasPrefix(what, "missing") || strings.HasPrefix(what, "code-bad")
 	if scripts && !missing {
-		b.Do(browser.Until(`document.getElementById("live").textContent === "live"`))
+		b.Do(browser.Until(settled))
 	}
 	b.picture(what)
 	b.fits(what, width)

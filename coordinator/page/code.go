@@ -1,14 +1,15 @@
 package page
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strconv"
 	"time"
 
+	"leasehold/coordinator/api"
 	codeindex "leasehold/coordinator/code"
 	"leasehold/shared/api/types"
 	"leasehold/shared/code"
@@ -17,37 +18,146 @@ import (
 
 // Code is the code index, as the pages of code search use it.
 type Code interface {
-	Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error)
-	Repositories(ctx context.Context) ([]types.CodeRepository, error)
+	SearchPart(ctx context.Context, q code.Query, p codeindex.Part, visit func(types.CodeMatch) bool) (types.SearchEnd, error)
 	Read(ctx context.Context, at types.FilePlace) (types.CodeFile, error)
 }
 
 // Limits of the pages of code search.
 const (
-	codeMatches = 200
+	codeMatches = 50 // on a page
 	codeLines   = 5000
-	codeRepos   = 500
 	codeTime    = 5 * time.Second // of a search; the rest of WriteTimeout is for the answer
 	codeAtOnce  = 8               // requests; more are refused
+	fewFacets   = 6               // values that are shown at once
 )
 
-// codePage is what the template of code search shows.
-type codePage struct {
-	Title, Query, Problem string
-	Repositories          []types.CodeRepository // without a query
-	Found                 *foundCode
-	File                  *codeFile
+// The pages of code search. Only the list of repositories is kept and updated: the others are as large as what they show.
+var (
+	codeList   = view{"/code", "code", "Code", readRepositories, false}
+	codeFound  = view{"/code", "codefound", "Code", readFound, true}
+	codeFile   = view{"/code/file", "codefile", "Code", readFile, true}
+	codeReport = view{"/code/report", "codereport", "Code", readReport, true}
+)
+
+// addCode adds the pages of code search to the handler.
+func (p *Page) addCode() {
+	list, found := p.serveView(codeList), p.serveNow(codeFound)
+	p.mux.HandleFunc("GET /code", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("q") == "" {
+			list(w, r)
+			return
+		}
+		found(w, r)
+	})
+	p.mux.HandleFunc("GET /code/file", p.serveNow(codeFile))
+	p.mux.HandleFunc("GET /code/report", p.serveNow(codeReport))
 }
 
-type foundCode struct {
-	End     types.SearchEnd
-	Matches []codeMatch
+// startCode takes one of the codeAtOnce turns, because a page may read all files, and returns the function that ends it.
+// It fails if the visitor may not do an operation of the API, or if there is no turn.
+func (v *visit) startCode(operation string) (end func(), err error) {
+	if !api.Allows(v.who, operation) {
+		return nil, refusal(http.StatusForbidden, "the role of %s does not allow %s", v.who, operation)
+	}
+	select {
+	case v.page.searching <- struct{}{}:
+		return func() { <-v.page.searching }, nil
+	default:
+		return nil, refusal(http.StatusServiceUnavailable, "too many searches at once: try again")
+	}
 }
 
-type codeMatch struct {
+// codeQuery is what is searched: a query, or a part of the name of definitions, in what the filters let through.
+type codeQuery struct {
+	Text         string
+	Definitions  bool   // Text is a part of a name
+	Repo, Lang   string // whole names; empty: all
+	Folder       string // with a slash at the end; empty: all
+	page         *Page
+	parsed       code.Query
+	offset       int
+	kindOfSearch string // as the address has it
+}
+
+// definitions is the value of the parameter kind with which definitions are searched.
+const definitions = "definitions"
+
+func (v *visit) codeQuery() codeQuery {
+	q := codeQuery{Text: v.param("q"), Repo: v.param("repo"), Lang: v.param("lang"), Folder: v.param("folder"), page: v.page}
+	if q.Definitions = v.param("kind") == definitions; q.Definitions {
+		q.kindOfSearch = definitions
+	}
+	q.offset, _ = strconv.Atoi(v.param("from")) // otherwise the first part
+	q.offset = max(0, min(q.offset, codeindex.FacetMatches))
+	return q
+}
+
+// with returns the address of the search with one parameter changed, at its first part unless that is the parameter.
+func (q codeQuery) with(name, value string) string {
+	values := map[string]string{"q": q.Text, "kind": q.kindOfSearch, "repo": q.Repo, "lang": q.Lang, "folder": q.Folder}
+	values[name] = value
+	return q.page.link("/code", "q", values["q"], "kind", values["kind"], "repo", values["repo"], "lang", values["lang"], "folder", values["folder"], "from", values["from"])
+}
+
+// Chips are the filters, and the addresses without them.
+func (q codeQuery) Chips() (chips []chip) {
+	for _, c := range []chip{{"repository", q.Repo, q.with("repo", "")}, {"language", q.Lang, q.with("lang", "")}, {"folder", q.Folder, q.with("folder", "")}} {
+		if c.Value != "" {
+			chips = append(chips, c)
+		}
+	}
+	return chips
+}
+
+// parse parses the text and adds the filters.
+func (q *codeQuery) parse() (err error) {
+	text := q.Text
+	if q.Definitions {
+		text = code.SymbolQuery(text, "")
+	}
+	if q.parsed, err = code.Parse(text); err != nil {
+		return err
+	}
+	all := []code.Expr{q.parsed.Root}
+	for _, f := range []code.Filter{
+		{Field: code.FieldRepo, Value: exactly(q.Repo) + "$"}, {Field: code.FieldLang, Value: q.Lang}, {Field: code.FieldFile, Value: exactly(q.Folder)},
+	} {
+		if f.Value != "" && f.Value != "^" && f.Value != "^$" {
+			all = append(all, f)
+		}
+	}
+	if len(all) > 1 {
+		q.parsed.Root = code.And{Of: all}
+	}
+	return nil
+}
+
+// exactly returns an expression for names that begin with a text.
+func exactly(text string) string { return "^" + regexp.QuoteMeta(text) }
+
+// foundPage is the answer of a search.
+type foundPage struct {
+	codeQuery
+	Problem     string // why the search failed; matches before it are shown
+	End         types.SearchEnd
+	From        int // number of the first match
+	Files       []foundFile
+	Symbols     []foundSymbol
+	Facets      []facetChoices
+	First, Next string // addresses of the first and the next part; empty: this is the first, or the last
+}
+
+// foundFile is matches of one file that follow each other.
+type foundFile struct {
 	types.CodeMatch
 	Link  string // permanent: it names the content by its hash
-	Parts []codePart
+	Lines []foundLine
+}
+
+type foundLine struct {
+	Number int
+	Link   string
+	Parts  []codePart
 }
 
 // codePart is a part of a line, marked if the query matches it.
@@ -56,73 +166,161 @@ type codePart struct {
 	Marked bool
 }
 
-type codeFile struct {
-	types.CodeFile
-	Next string // link to the lines behind these; empty if there are none
+// foundSymbol is a definition, and where it is.
+type foundSymbol struct {
+	types.CodeSymbol
+	Repo, Path, Branch, Link string
 }
 
-type numberedLine struct {
-	Number int
-	Text   string
+// facetChoices are the values by which the matches can be narrowed.
+type facetChoices struct {
+	Name      string
+	Few, More []facetChoice
 }
 
-// Numbered returns the lines with their numbers.
-func (f codeFile) Numbered() []numberedLine {
-	all := make([]numberedLine, len(f.Lines))
-	for i, text := range f.Lines {
-		all[i] = numberedLine{f.From + i, text}
-	}
-	return all
+type facetChoice struct {
+	Value, Link string
+	Matches     int
 }
 
-// limitCode refuses requests past codeAtOnce, because each may search all files.
-func (p *Page) limitCode(serve http.HandlerFunc) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		select {
-		case p.searching <- struct{}{}:
-			defer func() { <-p.searching }()
-			serve(w, r)
-		default:
-			p.renderCode(w, r, codePage{Title: "Code search", Query: r.URL.Query().Get("q")}, fmt.Errorf("too many searches at once: try again: %w", fault.ErrOverloaded))
-		}
-	}
-}
-
-// searchCode serves the page of a search, or of all repositories without a query.
-func (p *Page) searchCode(w http.ResponseWriter, r *http.Request) {
-	c := codePage{Title: "Code search", Query: r.URL.Query().Get("q")}
-	var err error
-	if c.Query == "" {
-		c.Repositories, err = p.Code.Repositories(r.Context())
-		c.Repositories = c.Repositories[:min(len(c.Repositories), codeRepos)]
-	} else {
-		c.Title = c.Query + " – Code search"
-		c.Found, err = p.findMatches(r.Context(), c.Query)
-	}
-	p.renderCode(w, r, c, err)
-}
-
-// findMatches returns at most codeMatches matches, and how the search ended. With an error of the search, it also
-// returns the matches before it; a query that cannot be parsed has no result.
-func (p *Page) findMatches(ctx context.Context, text string) (*foundCode, error) {
-	q, err := code.Parse(text)
-	if err != nil {
+// readFound searches. A query that cannot be parsed and an error of the search are on the page.
+func readFound(v *visit) (any, error) {
+	f := &foundPage{codeQuery: v.codeQuery()}
+	v.raw = true // the texts of files are shown as they are
+	v.title = f.Text + " – Code"
+	err := f.search(v)
+	if err != nil && v.Context().Err() != nil {
 		return nil, err
 	}
-	var found foundCode
-	stats, err := p.Code.Search(ctx, q, code.Options{Limit: codeMatches, Timeout: codeTime}, func(m code.Match) bool {
-		match := codeindex.MatchOf(m)
-		found.Matches = append(found.Matches, codeMatch{match, p.linkOf(match.Repo, match.Path, match.OID, match.Line, 0), partsOf(match)})
+	if err != nil {
+		v.status, f.Problem = statusOf(err), sentence(err.Error())
+	}
+	return f, nil
+}
+
+// statusOf is the status with which a page shows an error.
+func statusOf(err error) int {
+	var refused *problem
+	if asProblem(err, &refused) {
+		return refused.Status
+	}
+	return fault.Of(err).HTTPStatus
+}
+
+func (f *foundPage) search(v *visit) error {
+	if err := f.parse(); err != nil {
+		return err
+	}
+	end, err := v.startCode("searchCode")
+	if err != nil {
+		return err
+	}
+	defer end()
+	f.From = f.offset + 1
+	part := codeindex.Part{Offset: f.offset, Limit: codeMatches, Facets: true, Timeout: codeTime}
+	f.End, err = v.page.Code.SearchPart(v.Context(), f.parsed, part, func(m types.CodeMatch) bool {
+		f.add(m)
 		return true
 	})
-	found.End = codeindex.EndOf(stats)
-	return &found, err
+	for i, hint := range f.End.Hints {
+		f.End.Hints[i] = sentence(hint)
+	}
+	if f.offset > 0 {
+		f.First = f.with("from", "")
+	}
+	next := f.offset + codeMatches
+	if f.End.Matches == codeMatches && f.End.Stopped == code.StoppedLimit && next <= codeindex.FacetMatches {
+		f.Next = f.with("from", strconv.Itoa(next))
+	}
+	if counts := f.End.Facets; counts != nil {
+		f.addFacet("repository", "repo", f.Repo, counts.Repos)
+		f.addFacet("language", "lang", f.Lang, counts.Langs)
+		f.addFacet("folder", "folder", f.Folder, counts.Folders)
+	}
+	return err
+}
+
+// add adds a match.
+func (f *foundPage) add(m types.CodeMatch) {
+	link := f.page.linkOf(m.Repo, m.Path, m.OID, m.Line, 0)
+	if f.Definitions {
+		if m.Symbol != nil {
+			f.Symbols = append(f.Symbols, foundSymbol{*m.Symbol, m.Repo, m.Path, m.Branch, link})
+		}
+		return
+	}
+	if last := len(f.Files) - 1; last < 0 || f.Files[last].RepoID != m.RepoID || f.Files[last].Path != m.Path || f.Files[last].OID != m.OID {
+		f.Files = append(f.Files, foundFile{CodeMatch: m, Link: f.page.linkOf(m.Repo, m.Path, m.OID, 0, 0)})
+	}
+	if m.Line > 0 {
+		file := &f.Files[len(f.Files)-1]
+		file.Lines = append(file.Lines, foundLine{m.Line, link, partsOf(m)})
+	}
+}
+
+// addFacet adds the values of a parameter by which the matches can be narrowed; none if one is chosen already, or
+// there is no choice.
+func (f *foundPage) addFacet(name, param, chosen string, counts []types.CodeFacet) {
+	if len(counts) == 0 || param != "folder" && (chosen != "" || len(counts) < 2) {
+		return
+	}
+	c := facetChoices{Name: name}
+	for i, n := range counts {
+		one := facetChoice{n.Value, f.with(param, n.Value), n.Matches}
+		if i < fewFacets {
+			c.Few = append(c.Few, one)
+		} else {
+			c.More = append(c.More, one)
+		}
+	}
+	f.Facets = append(f.Facets, c)
+}
+
+// Summary tells how much was found, and of how much.
+func (f *foundPage) Summary() string {
+	end := f.End
+	text := "No match"
+	of := 0
+	all := false
+	if end.Facets != nil {
+		of, all = end.Facets.Of, end.Facets.All
+	}
+	switch {
+	case end.Matches == 0 && f.offset > 0:
+		text = "No matches are left"
+	case end.Matches > 0 && all && end.Matches == of:
+		text = fmt.Sprintf("%s in %s", matchCount(end.Matches), count(int64(end.Files), "file"))
+	case end.Matches > 0:
+		text = fmt.Sprintf("Matches %s to %s", number(int64(f.From)), number(int64(f.From+end.Matches-1)))
+		if all {
+			text += " of " + number(int64(of))
+		} else if of > 0 {
+			text += " of more than " + number(int64(of))
+		}
+	}
+	if end.Stopped == code.StoppedTime || end.Stopped == code.StoppedMemory {
+		text += "; the search was stopped by its limit of " + end.Stopped
+	}
+	if end.RankedOf > 0 {
+		text += fmt.Sprintf("; the first are the best of the first %s found", number(int64(end.RankedOf)))
+	}
+	return text
+}
+
+func matchCount(n int) string {
+	if n == 1 {
+		return "1 match"
+	}
+	return number(int64(n)) + " matches"
 }
 
 // linkOf returns the address of a page of a file: the one with line if line is above 0, otherwise the one that
 // begins with line from; 0 is the first.
 func (p *Page) linkOf(repo, path, oid string, line, from int) string {
-	q := url.Values{"repo": {repo}, "path": {path}, "oid": {oid}}
+	q := url.Values{"repo": {repo}, "path": {path}}
+	if oid != "" {
+		q.Set("oid", oid)
+	}
 	anchor := ""
 	if line > 0 {
 		anchor = "#L" + strconv.Itoa(line)
@@ -146,36 +344,4 @@ func partsOf(m types.CodeMatch) (parts []codePart) {
 		at = r.End
 	}
 	return append(parts, codePart{m.Text[at:], false})
-}
-
-// showCode serves the page of a file.
-func (p *Page) showCode(w http.ResponseWriter, r *http.Request) {
-	q := r.URL.Query()
-	from, _ := strconv.Atoi(q.Get("from")) // otherwise the first line
-	at := types.FilePlace{Repo: q.Get("repo"), Path: q.Get("path"), OID: q.Get("oid"), From: from, Lines: codeLines}
-	f, err := p.Code.Read(r.Context(), at)
-	c := codePage{Title: at.Path + " – Code search"}
-	if err == nil {
-		c.File = &codeFile{CodeFile: f}
-		if behind := f.From + len(f.Lines); len(f.Lines) > 0 && behind <= f.Total {
-			c.File.Next = p.linkOf(f.Repo, f.Path, f.OID, 0, behind)
-		}
-	}
-	p.renderCode(w, r, c, err)
-}
-
-// renderCode sends a page, with the reason of err on it. The texts of files are not
-// redacted, because users search them as they are.
-func (p *Page) renderCode(w http.ResponseWriter, r *http.Request, c codePage, err error) {
-	status := http.StatusOK
-	if err != nil {
-		status, c.Problem = fault.Of(err).HTTPStatus, err.Error()
-	}
-	var b bytes.Buffer
-	if err := p.templates.ExecuteTemplate(&b, "code", c); err != nil {
-		p.Log.Error("dashboard: render code search", "error", err)
-		http.Error(w, "The page cannot be rendered. See the coordinator's log.", http.StatusInternalServerError)
-		return
-	}
-	p.writePage(w, r, status, "Code", rendered{title: c.Title, html: b.String()})
 }

@@ -35,6 +35,7 @@ type rendered struct {
 	at        time.Time
 	title     string
 	html      string
+	status    int // of the answer
 	attention int // items that stop or degrade work
 }
 

@@ -18,6 +18,7 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/actions"
 	"leasehold/coordinator/api"
+	codeindex "leasehold/coordinator/code"
 	"leasehold/coordinator/database"
 	"leasehold/coordinator/history"
 	"leasehold/coordinator/page"
@@ -41,8 +42,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // visitor is everybody.
 type fixture struct {
 	*testing.T
+	core    *coordinator.Coordinator
 	repo    space.Repository
 	store   catalog.Catalog
+	index   *codeindex.Index
 	history *history.Store
 	handler http.Handler
 }
@@ -78,20 +81,24 @@ func newFixtureWith(t *testing.T, with func(*page.Config)) *fixture {
 	require.NoError(t, err)
 	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
-	h := &fixture{T: t, repo: repo, store: db.Catalog, history: db.History}
+	h := &fixture{T: t, core: c, repo: repo, store: db.Catalog, history: db.History}
+	h.openIndex(t.TempDir())
 	fetcher, err := fetch.New(fetch.Config{Dir: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, fetcher.Close()) })
-	config := page.Config{Repo: repo, Actions: true, Sound: sound.New(fetcher, db.Catalog), Lost: c.Watcher().Lost, Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
+	config := page.Config{Repo: repo, Actions: true, Code: h.index, Sound: sound.New(fetcher, db.Catalog), Lost: c.Watcher().Lost, Log: quiet, API: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { h.handler.ServeHTTP(w, r) })}
 	with(&config)
-	h.handler = api.New(api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), History: db.History, Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet,
+	h.handler = api.New(api.Config{Index: h.index, Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), History: db.History, Identify: identify, Page: page.New(config), Prefix: config.Prefix, Log: quiet,
 		Attention: c.Watcher(), Actions: actions.NewSource(space.Over(conn), c.Tracker())})
 	return h
 }
 
 // setState puts the state of the session.
-func (h *fixture) setState(state string) {
-	heart := status.NewHeartbeat(h.repo, time.Hour, map[string]int{"research": 2})
+func (h *fixture) setState(state string) { h.serve(h.repo, state, "research") }
+
+// serve puts the record of a worker that serves an action with two slots.
+func (h *fixture) serve(repo space.Repository, state, action string) {
+	heart := status.NewHeartbeat(repo, time.Hour, map[string]int{action: 2})
 	heart.SetState(state)
 	require.NoError(h, heart.Beat(h.Context()))
 }

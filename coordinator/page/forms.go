@@ -36,6 +36,7 @@ var formActions = map[string]formAction{
 	"resume":          {"resumeAction", "Overview", request(http.MethodPost, "actions", "resume")},
 	"pause-schedule":  {"pauseSchedule", "Schedules", request(http.MethodPost, "schedules", "pause")},
 	"resume-schedule": {"resumeSchedule", "Schedules", request(http.MethodPost, "schedules", "resume")},
+	"index-again":     {"steerOrigin", "Code", steer(types.SaveNow)},
 	types.SaveNow:     {"steerOrigin", "Visits", steer(types.SaveNow)},
 	types.ForceNow:    {"steerOrigin", "Visits", steer(types.ForceNow)},
 	types.Enable:      {"steerOrigin", "Visits", steer(types.Enable)},
@@ -57,7 +58,7 @@ var didWords = map[string]string{
 	"requeue": "The task was queued again.", "discard": "The dead letter was discarded.", "cancel": "The task was cancelled.",
 	"pause": "The action is paused; running tasks go on.", "resume": "The action goes on.",
 	"pause-schedule": "The schedule is paused.", "resume-schedule": "The schedule goes on.", "run-schedule": "A task of the schedule was created.",
-	types.SaveNow: "A visit was asked for.", types.ForceNow: "A visit was asked for.", types.Enable: "The origin is visited again.", types.Disable: "The origin is not visited any more.",
+	"index-again": "A visit was asked for: it indexes what changed or is missing.", types.SaveNow: "A visit was asked for.", types.ForceNow: "A visit was asked for.", types.Enable: "The origin is visited again.", types.Disable: "The origin is not visited any more.",
 	"retry-origin": "The recordings are tried again.", "retry-episode": "The episode is tried again.", "remedy": "Done.",
 }
 

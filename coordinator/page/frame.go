@@ -2,6 +2,7 @@ package page
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"html/template"
 	"net/http"
@@ -32,6 +33,10 @@ type visit struct {
 	now  time.Time
 	// Title is that of the browser's tab, without the name of the program. read may set it.
 	title string
+	// status is that of the answer; 0: OK. read sets it if the page shows why something failed.
+	status int
+	// raw is set by read if nothing is redacted in what the page shows.
+	raw bool
 	// attention is what the health sentence is about; nil: the coordinator computes none.
 	attention *models.AttentionReport
 }
@@ -129,13 +134,22 @@ func (p *Page) render(w view, r *http.Request) (shown rendered, err error) {
 	}{c, w.template}); err != nil {
 		return shown, err
 	}
-	return rendered{live: !w.still, at: v.now, title: v.title, html: models.Redact(b.String()), attention: c.Health.Stops + c.Health.Degrades}, nil
+	html := b.String()
+	if !v.raw {
+		html = models.Redact(html)
+	}
+	return rendered{live: !w.still, at: v.now, title: v.title, html: html, status: cmp.Or(v.status, http.StatusOK), attention: c.Health.Stops + c.Health.Degrades}, nil
 }
 
-// serveView serves a whole page.
-func (p *Page) serveView(w view) http.HandlerFunc {
+// serveView serves a whole page, whose view is kept for other visitors.
+func (p *Page) serveView(w view) http.HandlerFunc { return p.serve(w, p.cached) }
+
+// serveNow serves a whole page that is rendered for this request only.
+func (p *Page) serveNow(w view) http.HandlerFunc { return p.serve(w, p.render) }
+
+func (p *Page) serve(w view, render func(view, *http.Request) (rendered, error)) http.HandlerFunc {
 	return func(rw http.ResponseWriter, r *http.Request) {
-		shown, err := p.cached(w, r)
+		shown, err := render(w, r)
 		if err != nil {
 			p.fail(rw, r, w.nav, err)
 			return
@@ -144,7 +158,7 @@ func (p *Page) serveView(w view) http.HandlerFunc {
 			*only = shown
 			return
 		}
-		p.writePage(rw, r, http.StatusOK, w.nav, shown)
+		p.writePage(rw, r, shown.status, w.nav, shown)
 	}
 }
 

@@ -32,11 +32,11 @@ func TestUpdatesKeepWhatTheViewerDoes(t *testing.T) {
 	b.open(server.URL + "/tasks/" + first.ID)
 	b.Do(chromedp.Click("details.drop summary"), browser.Until(`document.querySelector("details.drop").open`))
 	value[bool](b, `window.box = document.querySelector("input[name=reason]"); box.focus(); box.value = "no longer"; box.setSelectionRange(3, 9); window.shownBefore = document.getElementById("main"); true`)
-	for n := range 3 {
+	for n := range 10 { // three updates each, at most one a second
 		claimed, err := task.Client{Repo: h.repo}.Claim(t.Context(), "mail")
 		require.NoError(t, err)
 		b.Do(browser.Until(`document.querySelector(".why").textContent.includes("running")`))
-		require.NoError(t, task.Client{Repo: h.repo}.Note(t.Context(), claimed, models.Progress{Fraction: .1 * float64(n), Text: fmt.Sprintf("part %d", n)}))
+		require.NoError(t, task.Client{Repo: h.repo}.Note(t.Context(), claimed, models.Progress{Fraction: .05 * float64(n), Text: fmt.Sprintf("part %d", n)}))
 		b.Do(browser.Until(fmt.Sprintf(`document.querySelector(".why").textContent.includes("part %d")`, n)))
 		require.NoError(t, task.Client{Repo: h.repo}.HandBack(t.Context(), claimed))
 		b.Do(browser.Until(`!document.querySelector(".why").textContent.includes("running")`))

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"html/template"
 	"slices"
 	"strings"
 
@@ -44,8 +45,12 @@ func readOverview(v *visit) (any, error) {
 	if o.Actions, err = v.readActions(); err != nil {
 		return nil, err
 	}
-	if o.History, err = v.readHistory(); err != nil {
+	var sparks map[string]template.HTML
+	if o.History, sparks, err = v.readHistory(); err != nil {
 		return nil, err
+	}
+	if o.Actions != nil {
+		o.Actions.addSparks(sparks)
 	}
 	fleet, err := v.readFleet()
 	if err != nil {
@@ -87,7 +92,7 @@ func (p *Page) showOf(i models.Attention) string {
 		return p.link("/workers")
 	case models.CauseNearBound:
 		return p.link("/spaces")
-	case models.CauseHostRests, models.CauseDisabled:
+	case models.CauseHostRests, models.CauseDisabled, models.CauseNoManager:
 		return p.link("/visits")
 	case models.CauseBadClips, models.CauseEpisodes:
 		return p.link("/archive")

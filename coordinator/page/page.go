@@ -72,8 +72,7 @@ func New(c Config) *Page {
 		p.mux.HandleFunc("GET "+v.pattern, p.serveView(v))
 	}
 	if c.Code != nil {
-		p.mux.HandleFunc("GET /code", p.limitCode(p.searchCode))
-		p.mux.HandleFunc("GET /code/file", p.limitCode(p.showCode))
+		p.addCode()
 	}
 	return p
 }

@@ -1,6 +1,7 @@
 package page
 
 import (
+	"html/template"
 	"net/url"
 	"strconv"
 
@@ -17,14 +18,20 @@ const (
 
 // spacesPage is the spaces with their counts.
 type spacesPage struct {
-	Spaces []types.Space
-	Total  int
+	Spaces  []types.Space
+	Total   int
+	Sparks  map[string]template.HTML // by space, of the last day
+	History bool                     // the coordinator keeps it
 }
 
 func readSpaces(v *visit) (any, error) {
 	var all types.Page[types.Space]
 	err := v.get(v.Context(), path("spaces"), url.Values{"limit": {strconv.Itoa(maxSpaces)}}, &all)
-	return spacesPage{all.Items, all.Total}, err
+	if err != nil {
+		return nil, err
+	}
+	sparks, err := v.sparkSpaces()
+	return spacesPage{all.Items, all.Total, sparks, sparks != nil}, err
 }
 
 // spacePage is a space, and its tuples that match a template.
@@ -35,6 +42,7 @@ type spacePage struct {
 	Total    int
 	Next     string
 	Problem  string
+	History  *spaceCharts // nil: none
 }
 
 type tupleRow struct {
@@ -51,6 +59,10 @@ func readSpace(v *visit) (any, error) {
 		return nil, err
 	}
 	v.title = name
+	var err error
+	if s.History, err = v.readSpaceCharts(name); err != nil {
+		return nil, err
+	}
 	offset, _ := strconv.Atoi(v.param("offset")) // otherwise the first page
 	offset = max(0, min(offset, maxSkipped))
 	query := url.Values{"limit": {strconv.Itoa(maxTuples)}, "offset": {strconv.Itoa(offset)}}
@@ -58,7 +70,7 @@ func readSpace(v *visit) (any, error) {
 		query.Set("template", s.Template)
 	}
 	var found types.Page[types.Tuple]
-	err := v.get(v.Context(), path("spaces", name, "tuples"), query, &found)
+	err = v.get(v.Context(), path("spaces", name, "tuples"), query, &found)
 	var refused *problem
 	if asProblem(err, &refused) && refused.Status < 500 {
 		s.Problem = sentence(refused.Error())

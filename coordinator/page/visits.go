@@ -7,6 +7,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/api/types"
+	"leasehold/shared/catalog"
 )
 
 // Limits of the pages of visits.
@@ -14,6 +15,8 @@ const (
 	maxNext  = 50
 	maxPast  = 50
 	maxTaken = 50
+
+	originProblems = 20
 )
 
 // visitsPage is the visits of now and those that come next.
@@ -26,7 +29,7 @@ type visitsPage struct {
 }
 
 func readVisits(v *visit) (any, error) {
-	page := visitsPage{Trouble: v.attentionTo(models.CauseHostRests, models.CauseDisabled)}
+	page := visitsPage{Trouble: v.attentionTo(models.CauseNoManager, models.CauseHostRests, models.CauseDisabled)}
 	var waiting types.Page[types.Visit]
 	if err := v.get(v.Context(), path("visits"), url.Values{"limit": {strconv.Itoa(maxTaken)}}, &waiting); err != nil {
 		return nil, err
@@ -46,7 +49,8 @@ func readVisits(v *visit) (any, error) {
 // originPage is when an origin is visited, and its latest visits.
 type originPage struct {
 	types.Schedule
-	Past []pastVisit
+	Past     []pastVisit
+	Problems types.Page[catalog.Problem] // the first of its inputs
 }
 
 type pastVisit struct{ types.PastVisit }
@@ -77,7 +81,8 @@ func readOrigin(v *visit) (any, error) {
 	for _, past := range o.History[:min(len(o.History), maxPast)] {
 		o.Past = append(o.Past, pastVisit{past})
 	}
-	return o, nil
+	_, err := v.getOptional(v.Context(), path("problems"), url.Values{"origin": {v.PathValue("origin")}, "limit": {strconv.Itoa(originProblems)}}, &o.Problems)
+	return o, err
 }
 
 // Rests reports whether the origin is not visited before a time in the future.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"leasehold/models"
@@ -15,17 +16,18 @@ import (
 const (
 	maxSessions = 10_000
 	maxClaimed  = 1_000
-	maxWorkers  = 200 // that the page of workers shows
-	maxSlots    = 12  // that are drawn one by one
-	maxHeld     = 8   // tasks of a worker that are shown
-	maxLost     = 30  // lost sessions that are shown
+	workerRows  = 50 // workers at a time
+	maxCosts    = 200
+	maxSlots    = 12 // that are drawn one by one
+	maxHeld     = 8  // tasks of a worker that are shown
+	maxLost     = 30 // lost sessions that are shown
 )
 
 // fleet is the processes that work.
 type fleet struct {
 	Workers  []workerRow
 	Managers []workerRow
-	More     int // workers that are not shown
+	More     int // workers that are not among Workers
 	All      int // workers
 	Busy     int // workers with a task
 	Running  int // tasks
@@ -55,6 +57,15 @@ func (w workerRow) Marks() []bool {
 		marks[i] = i < w.Held
 	}
 	return marks
+}
+
+// has reports whether the name, host, id or an action of the worker contains a text. Upper and lower case are the same.
+func (w workerRow) has(text string) bool {
+	parts := []string{w.Name, w.Host, w.ID}
+	for _, s := range w.Serves {
+		parts = append(parts, s.Action)
+	}
+	return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(strings.ToLower(part), text) })
 }
 
 // cut leaves the first workers.
@@ -89,7 +100,7 @@ func (v *visit) readFleet() (f fleet, err error) {
 	for _, d := range described.Items {
 		f.add(rowOf(d, byID[d.ID], bySession[d.ID]))
 	}
-	slices.SortStableFunc(f.Workers, func(a, b workerRow) int { return cmp.Compare(a.Label(), b.Label()) })
+	slices.SortStableFunc(f.Workers, func(a, b workerRow) int { return cmp.Or(cmp.Compare(a.Label(), b.Label()), cmp.Compare(a.ID, b.ID)) })
 	return f, nil
 }
 
@@ -123,12 +134,15 @@ func (f *fleet) add(w workerRow) {
 	f.Workers = append(f.Workers, w)
 }
 
-// workersPage is the fleet, and what its tasks have cost.
+// workersPage is the fleet, and what its tasks have cost. Workers is a part of the list of workers.
 type workersPage struct {
 	fleet
-	Lost     []models.LostSession // of the last hour, the latest first
-	MoreLost int                  // that are not shown
-	Costs    []models.Cost
+	Text        string               // in the name, host, id or an action of the workers that are listed; empty: all are
+	Matching    int                  // workers that have the text
+	First, Next string               // addresses of the first and the next part; empty: this is the first, or the last
+	Lost        []models.LostSession // of the last hour, the latest first
+	MoreLost    int                  // that are not shown
+	Costs       []models.Cost
 }
 
 // readWorkers reads the page of workers.
@@ -137,14 +151,31 @@ func readWorkers(v *visit) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	f.cut(maxWorkers)
+	page := workersPage{fleet: f, Text: v.param("text")}
+	page.selectPart(v)
 	var costs types.Page[models.Cost]
-	err = v.get(v.Context(), path("costs"), url.Values{"limit": {strconv.Itoa(maxWorkers)}}, &costs)
-	page := workersPage{fleet: f, Costs: costs.Items}
+	err = v.get(v.Context(), path("costs"), url.Values{"limit": {strconv.Itoa(maxCosts)}}, &costs)
+	page.Costs = costs.Items
 	if v.page.Lost != nil {
 		lost := v.page.Lost()
 		page.Lost = lost[:min(len(lost), maxLost)]
 		page.MoreLost = len(lost) - len(page.Lost)
 	}
 	return page, err
+}
+
+// selectPart leaves the workers that have the text, and of these the part that begins where the address tells.
+func (w *workersPage) selectPart(v *visit) {
+	text := strings.ToLower(w.Text)
+	w.Workers = slices.DeleteFunc(w.Workers, func(row workerRow) bool { return !row.has(text) })
+	w.Matching = len(w.Workers)
+	from, _ := strconv.Atoi(v.param("from")) // otherwise the first part
+	from = max(0, min(from, w.Matching))
+	w.Workers = w.Workers[from:min(from+workerRows, w.Matching)]
+	if from > 0 {
+		w.First = v.page.link("/workers", "text", w.Text)
+	}
+	if next := from + workerRows; next < w.Matching {
+		w.Next = v.page.link("/workers", "text", w.Text, "from", strconv.Itoa(next))
+	}
 }

@@ -10,8 +10,10 @@ import (
 	"leasehold/shared/protocol/visit/policy"
 )
 
-// Trouble is the hosts that rest, and the origins that are disabled after visits that failed.
+// Trouble is the hosts that rest, the origins that are disabled after visits that failed, and whether a manager could
+// visit an origin now.
 type Trouble struct {
+	Due      bool
 	Hosts    []HostRest
 	Resting  int // hosts; more than Hosts if there are many
 	Disabled []Disabled
@@ -59,7 +61,9 @@ func (s *Store) Trouble(ctx context.Context, now time.Time) (t Trouble, err erro
 			}
 			t.Disabled = append(t.Disabled, d)
 		}
-		return nil
+		picked, _, err := s.choose(now, 1)
+		t.Due = len(picked) > 0
+		return err
 	})
 	return t, err
 }

@@ -23,12 +23,13 @@ func TestTroubleCountsTheOriginsOfAHostThatCannotBeReached(t *testing.T) {
 	t.Parallel()
 	now := time.Now().Truncate(time.Second)
 	s := politeStore(t, sqlfile.Memory, now, 4)
-	require.Zero(t, s.mustTrouble(t, now))
+	require.Equal(t, Trouble{Due: true}, s.mustTrouble(t, now))
 	require.Equal(t, 4, visitAll(t, s, now, noConnection))
 	require.NoError(t, s.write(t.Context(), "test", func() error {
 		return s.db.Exec("UPDATE schedule SET overflows = 3 WHERE id IN ('o1', 'o2')")
 	}))
 	found := s.mustTrouble(t, now)
+	require.False(t, found.Due, "all rest")
 	require.Equal(t, 1, found.Resting)
 	require.Len(t, found.Hosts, 1)
 	h := found.Hosts[0]
@@ -40,9 +41,9 @@ func TestTroubleCountsTheOriginsOfAHostThatCannotBeReached(t *testing.T) {
 	require.NoError(t, s.Disable(t.Context(), now, "o0"))
 	require.Equal(t, 3, s.mustTrouble(t, now).Hosts[0].Origins, "a disabled origin does not wait")
 	require.Empty(t, s.mustTrouble(t, now).Disabled, "a person has disabled it")
-	require.Zero(t, s.mustTrouble(t, h.Until), "the rest is over")
+	require.Equal(t, Trouble{Due: true}, s.mustTrouble(t, h.Until), "the rest is over")
 	require.NoError(t, s.ForceNow(t.Context(), now, "o1"))
-	require.Zero(t, s.mustTrouble(t, now), "a forced visit ends the rest")
+	require.Equal(t, Trouble{Due: true}, s.mustTrouble(t, now), "a forced visit ends the rest")
 }
 
 func TestTroubleHasTheHostsThatAskedForARest(t *testing.T) {

@@ -74,7 +74,7 @@ var rules = []importRule{
 	{"leaseholdtest", []string{"shared/space", "shared/protocol"}, []string{"worker", "models", "shared/fault"}, "a coordinator for tests of users has the protocols of tasks, and no mode"},
 	{"gospace", onLow("spaces", "shared/identity", "shared/space", "shared/protocol/interop", "coordinator/gate"), nil, "a library for programs hosts and joins spaces, and needs no mode"},
 	{"spaces", onLow("shared/identity", "shared/space", "shared/protocol/interop", "coordinator/gate"), []string{"coordinator/authority", "shared/access", "gospace"}, "a library for programs hosts spaces and opens gates, and needs no mode"},
-	{"clients", nil, []string{"internal/binary", "shared/api", "shared/identity", "shared/process/build"}, "clients of other languages are tested from outside"},
+	{"clients", nil, []string{"internal/binary", "shared/api", "shared/identity", "shared/process/build", "shared/fault", "shared/space", "worker", "models"}, "clients of other languages are tested from outside, with Go's"},
 	{"examples", []string{"shared", "models", "spaces", "gospace"}, []string{"tup4fun", "internal/binary"}, "examples are read by users, and their models are checked"},
 	{"internal", []string{"shared/process/platform"}, []string{all}, "tools depend on no other package; their tests may"},
 }

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -27,6 +29,11 @@ func archiveFaults() []fault {
 		}),
 		origins(models.CauseDisabled, []string{"/a.xml"}, func(w http.ResponseWriter) { w.WriteHeader(http.StatusGone) }),
 		episodes(),
+		incompleteIndex(),
+		{alone: true, cause: models.CauseNoManager, begin: func(r *rig) {
+			r.run("origin", "add", filepath.Dir(r.write("clips/quiet.wav", wave(9000))), "--kind", "clips")
+			pass(30 * time.Second) // so long a manager may be away
+		}},
 		{
 			cause: models.CauseBadClips,
 			begin: func(r *rig) {
@@ -37,24 +44,32 @@ func archiveFaults() []fault {
 			},
 			repair: func(r *rig) { r.write("clips/quiet.wav", wave(9000)) },
 		},
-		{
-			cause: models.CauseIndex,
-			alone: true,
-			begin: func(r *rig) {
-				manager, worker := r.start(program, "manager"), r.start(program, "worker")
-				r.run("origin", "add", r.repository())
-				run.Eventually(r.T, "the repository is indexed", func() bool { return strings.Contains(r.try("search", "greeting"), "hello.go") })
-				manager.Kill()
-				worker.Kill()
-				r.coordinator.Kill()
-				r.removeSegment()
-				r.startCoordinator()
-			},
-			after: func(r *rig) {
-				r.start(program, "manager")
-				r.start(program, "worker")
-			},
+	}
+}
+
+// incompleteIndex is the fault that a segment of the index is gone while its repository cannot be visited.
+func incompleteIndex() fault {
+	var folder string
+	return fault{
+		cause: models.CauseIndex,
+		alone: true,
+		begin: func(r *rig) {
+			manager, worker := r.start(program, "manager"), r.start(program, "worker")
+			folder = r.repository()
+			r.run("origin", "add", folder)
+			run.Eventually(r.T, "the repository is indexed", func() bool { return strings.Contains(r.try("search", "greeting"), "hello.go") })
+			for _, p := range []*run.Process{manager, worker} { // in order, so that no session is lost
+				p.Signal(syscall.SIGTERM)
+				require.Equal(r, 0, p.Code())
+			}
+			r.coordinator.Kill()
+			r.removeSegment()
+			require.NoError(r, os.Rename(folder, folder+"-away"))
+			r.startCoordinator()
+			r.start(program, "manager")
+			r.start(program, "worker")
 		},
+		repair: func(r *rig) { require.NoError(r, os.Rename(folder+"-away", folder)) },
 	}
 }
 

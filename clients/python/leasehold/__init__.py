@@ -122,6 +122,9 @@ _ERRORS: Dict[str, Type[Error]] = {
     "unavailable": Unavailable, "unauthenticated": Unauthenticated, "forbidden": Forbidden,
 }
 
+# Codes of answers that are not from a coordinator, by status.
+_OF_PROXIES = {429: "overloaded", 502: "unavailable", 503: "unavailable", 504: "unavailable"}
+
 
 class GiveUp(Exception):
     """Raised by a handler: no worker could do the task, so it is dead at once."""
@@ -278,6 +281,8 @@ class Client:
 
     def _request(self, method: str, path: str, body: Any = None, key: Optional[str] = None, calling: Optional[_Call] = None,
                  patient: bool = False, end: float = math.inf) -> Fields:
+        if key is not None and not (len(key) <= 128 and all("!" <= c <= "~" for c in key) and key):
+            raise Invalid(0, "invalid", "invalid", f"key {key!r}: want 1 to 128 visible characters of ASCII")
         pause, tries, sent = 0.1, 0, False
         until = min(end, time.monotonic() + _OUTAGE) if patient and self._answered else 0
         while True:
@@ -324,9 +329,9 @@ class Client:
             connection.close()
         else:
             self._kept.append(connection)
-        answer: Fields = json.loads(text) if text.strip()[:1] in (b"{", b"[") else {}
         if response.status >= 300:
-            raise _refused(response.status, answer, response.reason)
+            raise _refused(response.status, _problem(text), response.reason)
+        answer: Fields = json.loads(text) if text.strip() else {}
         return answer
 
     def _connection(self) -> Tuple[http.client.HTTPConnection, bool]:
@@ -349,15 +354,26 @@ class Client:
         try:
             connection.request(*request)
             response = connection.getresponse()
+            if response.will_close and response.length is None and response.status != 204:
+                raise http.client.IncompleteRead(b"")  # http.client takes the end of a connection for that of the header
             return response, response.read()
         finally:
             if calling:
                 calling.ended()
 
 
+def _problem(text: bytes) -> Fields:
+    """Return a problem document; an empty one if the answer is a proxy's."""
+    try:
+        answer = json.loads(text)
+    except ValueError:
+        return {}
+    return answer if isinstance(answer, dict) else {}
+
+
 def _refused(status: int, answer: Fields, title: str = "") -> Error:
     """Return the error of a problem document."""
-    code = answer.get("code", "internal")
+    code: str = answer.get("code", _OF_PROXIES.get(status, "internal"))
     err = _ERRORS.get(code, Error)(status, code, answer.get("title", title), answer.get("detail", ""))
     if code == "overloaded" and isinstance(err, Unavailable):
         err.happened = False

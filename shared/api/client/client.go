@@ -128,6 +128,9 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	c.calls.Add(1)
 	c.mu.Unlock()
 	defer c.calls.Done()
+	if x.Operation != "" && !isKey(x.Operation) {
+		return 0, fmt.Errorf("operation id %q: %w: want 1 to 128 visible characters of ASCII", x.Operation, fault.ErrInvalid)
+	}
 	var data []byte
 	if x.Body != nil {
 		if data, err = json.Marshal(x.Body); err != nil {

@@ -31,7 +31,7 @@ func TestACoordinatorMayHaveANameWithADot(t *testing.T) {
 	}
 	_, err = c.Do(t.Context(), Call{Method: http.MethodGet, Path: "status"})
 	require.NoError(t, err)
-	_, err = c.Search(t.Context(), "x", 1, 0, func(types.CodeMatch) bool { return true })
+	_, err = c.Search(t.Context(), types.SearchQuery{Query: "x", Limit: 1}, func(types.CodeMatch) bool { return true })
 	require.NoError(t, err)
 	require.Equal(t, []string{"localhost", "localhost"}, hosts)
 	require.NoError(t, c.Close())

@@ -3,6 +3,7 @@ package client
 import (
 	"context"
 	"crypto/rand"
+	"strings"
 )
 
 type operationKey struct{}
@@ -24,4 +25,9 @@ func operationOf(ctx context.Context) string {
 		return id
 	}
 	return rand.Text()
+}
+
+// isKey reports whether an id can be the header of a request.
+func isKey(id string) bool {
+	return len(id) <= 128 && !strings.ContainsFunc(id, func(r rune) bool { return r < '!' || r > '~' })
 }

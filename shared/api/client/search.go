@@ -19,14 +19,16 @@ import (
 // 21 texts of 1 KiB, which JSON may make six times as long.
 const maxSearchLine = 1 << 20
 
-// Search calls visit for each match of a query, at most limit, until visit returns false. Each match has up to
-// lines lines before and after it. The matches arrive while the coordinator searches. end tells what was left
-// out; it is empty if visit has ended the search. It fails with fault.ErrUnavailable if the answer breaks off.
-func (c *Client) Search(ctx context.Context, query string, limit, lines int, visit func(types.CodeMatch) bool) (end types.SearchEnd, err error) {
+// Search calls visit for each match that q selects until visit returns false. The matches arrive while the
+// coordinator searches. end tells what was left out; it is empty if visit has ended the search. It fails with
+// fault.ErrUnavailable if the answer breaks off.
+func (c *Client) Search(ctx context.Context, q types.SearchQuery, visit func(types.CodeMatch) bool) (end types.SearchEnd, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	u := c.base.JoinPath("/api/v1/search")
-	u.RawQuery = url.Values{"q": {query}, "limit": {strconv.Itoa(limit)}, "context": {strconv.Itoa(lines)}}.Encode()
+	u.RawQuery = url.Values{
+		"q": {q.Query}, "offset": {strconv.Itoa(q.Offset)}, "limit": {strconv.Itoa(q.Limit)}, "context": {strconv.Itoa(q.Context)}, "facets": {strconv.FormatBool(q.Facets)},
+	}.Encode()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return end, fmt.Errorf("%w: %w", fault.ErrInvalid, err)

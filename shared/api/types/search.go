@@ -85,20 +85,46 @@ type CodeFile struct {
 	Lines  []string `json:"lines" doc:"each at most 1024 bytes"`
 }
 
+// SearchQuery selects matches of a search of code.
+type SearchQuery struct {
+	Query   string
+	Offset  int  // matches that are left out first
+	Limit   int  // maximum number of matches from there
+	Context int  // lines before and after each match
+	Facets  bool // whether matches are counted by repository, language and folder
+}
+
 // SearchEnd is how a search ended.
 type SearchEnd struct {
-	Matches  int            `json:"matches"`
+	Matches  int            `json:"matches" doc:"in this answer"`
 	Files    int            `json:"files" doc:"with a match"`
 	Repos    int            `json:"repos" doc:"searched"`
 	Skipped  map[string]int `json:"skipped,omitempty" doc:"files that are not indexed, by reason"`
 	RankedOf int            `json:"ranked_of,omitempty" doc:"the best 50 are those of the first N matches that were found, because time or memory did not allow to rank all; absent: of all"`
-	Stopped  string         `json:"stopped,omitempty" doc:"limit, time or memory: what ended the search early"`
+	Stopped  string         `json:"stopped,omitempty" doc:"limit, time or memory: what ended the search early; with limit, there are more matches"`
 	Hints    []string       `json:"hints,omitempty" doc:"why nothing can match, such as a filter with an unknown language, and the nearest name; also exclusions that exclude nothing"`
 	Elapsed  float64        `json:"elapsed_s"`
+	Facets   *CodeFacets    `json:"facets,omitempty" doc:"counts of matches, if the request asks for them"`
 
 	Incomplete bool `json:"incomplete,omitempty" doc:"the search was not over everything, because files of the index are missing"`
 	Missing    int  `json:"missing,omitempty" doc:"missing files of the index: segments and lists of files"`
 	Fetching   bool `json:"fetching,omitempty" doc:"the repositories of the missing files are visited again; absent: the files are missing for good"`
+}
+
+// CodeFacets has how many matches of a search are in which repository, language and folder. Each list has at most 20
+// values, the most frequent first.
+type CodeFacets struct {
+	Of      int         `json:"of" doc:"matches that were counted: the first 10,000, those outside of offset and limit included"`
+	All     bool        `json:"all" doc:"these are all matches"`
+	Repos   []CodeFacet `json:"repos" doc:"by name of the repository"`
+	Langs   []CodeFacet `json:"langs" doc:"by language; files without a known one are left out"`
+	Folders []CodeFacet `json:"folders" doc:"by folder directly below the deepest folder that has all matches; each ends with a slash"`
+}
+
+// CodeFacet is a number of matches.
+type CodeFacet struct {
+	Value   string `json:"value"`
+	Matches int    `json:"matches"`
 }
 
 // IndexedFile is a file of a repository, indexed or skipped.
@@ -120,15 +146,15 @@ type IndexedFile struct {
 
 // ReportQuery selects the report of one repository.
 type ReportQuery struct {
-	Repo  string // id, name, or the end of the name
+	Repo  string // id, name, or the end of the name; empty: every repository
 	Limit int    // maximum number of functions, and of files
 	Tests bool   // whether tests are listed too
 }
 
 // CodeReport describes a repository's code.
 type CodeReport struct {
-	Repo      string           `json:"repo" doc:"name"`
-	ID        string           `json:"id" doc:"of the origin"`
+	Repo      string           `json:"repo" doc:"name; empty: every repository"`
+	ID        string           `json:"id" doc:"of the origin; empty: every repository"`
 	Files     int              `json:"files" doc:"number of files"`
 	Skipped   map[string]int   `json:"skipped,omitempty" doc:"files that are not indexed, by reason"`
 	LeftOut   int              `json:"tests_left_out" doc:"files that are tests, if they are not asked for: functions and complex are without them"`
@@ -139,6 +165,7 @@ type CodeReport struct {
 
 // FunctionReport is the size of a function of Go.
 type FunctionReport struct {
+	Repo     string  `json:"repo" doc:"name"`
 	Path     string  `json:"path"`
 	Line     int     `json:"line"`
 	Function string  `json:"function"`

@@ -34,6 +34,7 @@ type Task struct {
 	Worker   string           `json:"worker,omitempty" doc:"that had it when it ended"`
 	Result   json.RawMessage  `json:"result,omitempty" doc:"of a resolved task; absent in lists, and if a manager stored it in the catalog (under a lease)"`
 	Data     json.RawMessage  `json:"data,omitempty" doc:"for the handler; absent in lists, and of an ended task if larger than 4 KiB"`
+	Trace    string           `json:"trace,omitempty" doc:"the span that created it, as the header traceparent of W3C Trace Context; absent: the request that created it had none"`
 	Existing bool             `json:"existing,omitempty" doc:"in the answer to a create: the unique key was taken, and this older task has it"`
 }
 

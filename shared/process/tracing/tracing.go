@@ -29,8 +29,11 @@ const (
 	logInterval  = time.Minute     // between two warnings
 )
 
-// Parent is the environment variable that names the span of an attempt to its command.
-const Parent = "TRACEPARENT"
+// Variable is the environment variable that names the span of an attempt to its command.
+const Variable = "TRACEPARENT"
+
+// header is the name of the header of W3C Trace Context.
+const header = "traceparent"
 
 // Spans are the spans of one process. A nil Spans makes none.
 type Spans struct {
@@ -69,10 +72,13 @@ func (s *Spans) Close() {
 type Attempt struct {
 	Action, Task, Session string
 	Number                int64
+	Parent                string // the span that created the task, as Parent returned it; empty: the attempt begins a trace
 }
 
-// BeginAttempt begins the span of an attempt. The caller calls end with its outcome, and with a text if it failed.
+// BeginAttempt begins the span of an attempt. The caller calls end with its outcome, and with a text if it failed. Without
+// spans the context has the span that created the task.
 func (s *Spans) BeginAttempt(ctx context.Context, a Attempt) (_ context.Context, end func(outcome, problem string)) {
+	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{header: a.Parent})
 	if s == nil {
 		return ctx, func(string, string) {}
 	}
@@ -88,13 +94,13 @@ func (s *Spans) BeginAttempt(ctx context.Context, a Attempt) (_ context.Context,
 }
 
 // BeginRequest begins the span of a request of a route. It is a child of the span that the request names in the header
-// traceparent, if any. The caller calls end with the status of the answer.
+// traceparent, if any; without spans the context has that one. The caller calls end with the status of the answer.
 func (s *Spans) BeginRequest(r *http.Request, route string) (_ context.Context, end func(status int)) {
+	ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 	if s == nil {
-		return r.Context(), func(int) {}
+		return ctx, func(int) {}
 	}
-	parent := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
-	ctx, span := s.tracer.Start(parent, r.Method+" "+route, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
+	ctx, span := s.tracer.Start(ctx, r.Method+" "+route, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		attribute.String("http.request.method", r.Method), attribute.String("http.route", route)))
 	return ctx, func(status int) {
 		span.SetAttributes(attribute.Int("http.response.status_code", status))
@@ -105,14 +111,19 @@ func (s *Spans) BeginRequest(r *http.Request, route string) (_ context.Context, 
 	}
 }
 
-// Environment returns Parent with the span of ctx, for a command; nil if ctx has none.
+// Parent returns the span of ctx as the header traceparent names it, for what goes on elsewhere; empty if ctx has none.
+func Parent(ctx context.Context) string {
+	carrier := propagation.MapCarrier{}
+	propagation.TraceContext{}.Inject(ctx, carrier)
+	return carrier[header]
+}
+
+// Environment returns Variable with the span of ctx, for a command; nil if ctx has none.
 func Environment(ctx context.Context) []string {
-	header := propagation.MapCarrier{}
-	propagation.TraceContext{}.Inject(ctx, header)
-	if header["traceparent"] == "" {
-		return nil
+	if parent := Parent(ctx); parent != "" {
+		return []string{Variable + "=" + parent}
 	}
-	return []string{Parent + "=" + header["traceparent"]}
+	return nil
 }
 
 // quietExporter logs errors itself, at most once in logInterval, because the SDK writes each to standard error.

@@ -26,6 +26,7 @@ package schedule
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"leasehold/models"
@@ -116,7 +117,7 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := createTask(tx, &s); err != nil {
+	if err := createTask(tx, &s, decodeNote(old)); err != nil {
 		return nil, err
 	}
 	t, err := s.encode()
@@ -127,11 +128,16 @@ func run(tx space.Tx, old, replacement tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // createTask creates the task of the last due time of a schedule and sets LastTask. If an earlier run forbids it, or
-// it fails, the reason becomes the Note and a line of the log, not an error. Only fault.ErrOverloaded is returned,
-// because the space may have capacity later: the due time is still to be served.
-func createTask(tx space.Tx, s *State) error {
+// it fails, the reason becomes the Note and a line of the log, not an error; runs that an earlier task keeps out in a row
+// have one line. noteBefore is the Note of the run before. Only fault.ErrOverloaded is returned, because the space may
+// have capacity later: the due time is still to be served.
+func createTask(tx space.Tx, s *State, noteBefore string) error {
 	if id, alive := task.WithKey(tx, s.uniqueKey()); alive && s.overlap() == models.OverlapSkip {
-		s.Note = fmt.Sprintf("left out the run of %s, because task %s of an earlier run is alive", stamp(s.Last), id)
+		reason := fmt.Sprintf("because task %s of an earlier run is alive", id)
+		s.Note = fmt.Sprintf("left out the run of %s, %s", stamp(s.Last), reason)
+		if strings.HasSuffix(noteBefore, reason) {
+			return nil
+		}
 		return record(tx, *s)
 	}
 	created, err := task.CreateIn(tx, s.newTask())

@@ -44,6 +44,9 @@ func decode(t tuple.Tuple) (State, error) {
 	return s, nil
 }
 
+// decodeNote reads the Note alone.
+func decodeNote(t tuple.Tuple) string { return t.Str(5) }
+
 // matchName matches schedules; the name may be a formal.
 func matchName(name any) tuple.Template {
 	return tuple.Match("schedule", name, tuple.AnyInt64, tuple.AnyInt64, tuple.AnyString, tuple.AnyString, tuple.AnyString)

@@ -113,7 +113,7 @@ func checkOptions(o models.TaskOptions) error {
 			}
 		}
 	}
-	for _, field := range []struct{ name, value string }{{"unique_key", o.UniqueKey}, {"group", o.Group}} {
+	for _, field := range []struct{ name, value string }{{"unique_key", o.UniqueKey}, {"group", o.Group}, {"trace", o.Trace}} {
 		if field.value != "" {
 			if err := checkName(field.name, field.value); err != nil {
 				return err

@@ -58,6 +58,7 @@ const (
 	tagOfferedAt
 	tagQueuedAt
 	tagBackAt
+	tagTrace
 )
 
 // The tags of an attempt within a record.
@@ -179,6 +180,7 @@ func (w *recordWriter) options(o models.TaskOptions) {
 	w.text(tagOnFailure, o.OnFailure)
 	w.texts(tagLimit, o.Limits)
 	w.text(tagOnLimit, o.OnLimit)
+	w.text(tagTrace, o.Trace)
 }
 
 // readRecord calls field with each field of a record until it returns false.
@@ -381,6 +383,8 @@ func (r *recordReader) setOption(o *models.TaskOptions, tag uint64, v string) {
 		o.Limits = append(o.Limits, v)
 	case tagOnLimit:
 		o.OnLimit = v
+	case tagTrace:
+		o.Trace = v
 	}
 }
 

@@ -26,6 +26,7 @@ func fullItem() Item {
 			TaskOptions: models.TaskOptions{
 				NotBefore: at, ExpiresAt: at, MaxAttempts: 3, Backoff: 4, UniqueKey: "k", Group: "g", Tags: []string{"a", "b"},
 				ResultTuple: true, ResultTTL: 5, After: []string{"t1"}, OnFailure: models.RunAnyway, Limits: []string{"db"}, OnLimit: models.Drop,
+				Trace: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
 			},
 		},
 	}
