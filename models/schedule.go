@@ -24,7 +24,7 @@ type ScheduledTask struct {
 	Group       string          `json:"group,omitempty" doc:"groups of tasks of equal priority take turns" schema:"name"`
 	Tags        []string        `json:"tags,omitempty" doc:"the schedule adds schedule:NAME and due:TIME" schema:"uniqueItems: true, maxItems: 14, items: someName"`
 	Limits      []string        `json:"limits,omitempty" doc:"names of limits" schema:"uniqueItems: true, maxItems: 8, items: someName"`
-	OnLimit     string          `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop" schema:"enum: ['', wait, cancel_running, drop]"`
+	OnLimit     string          `json:"on_limit,omitempty" doc:"with limits only, and without effect if that is empty; if a limit has no free slot: wait (the default), cancel_running or drop" schema:"enum: ['', wait, cancel_running, drop]"`
 
 	_ struct{} `needs:"on_limit=limits"`
 }

@@ -83,13 +83,7 @@ func (s *server) listLimits(ctx context.Context, q *request) (types.Page[types.L
 	}), err
 }
 
-// minRate is the lowest rate of a limit that has one: a task in 11 days.
-const minRate = 1e-6
-
 func (s *server) setLimit(ctx context.Context, q *request, n types.NewLimit) (none, error) {
-	if n.Rate > 0 {
-		n.Rate = max(n.Rate, minRate)
-	}
 	return none{}, s.tasksOf(q).SetLimit(ctx, task.Limit{Name: q.text("limit"), Max: n.Max, Rate: n.Rate})
 }
 

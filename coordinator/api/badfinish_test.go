@@ -40,14 +40,24 @@ func TestEndsOfAClaimAreJudgedOneByOne(t *testing.T) {
 	require.EqualValues(t, 0, h.ok("GET", v1+"/tasks/"+twice, "")["result"])
 	require.Equal(t, "claimed", h.ok("GET", v1+"/tasks/"+other, "")["state"])
 
-	for what, body := range map[string]string{
-		"65 ends":   finishOf(make([]string, 65), make([]int64, 65)),
-		"too large": `{"finish":[{"task":"` + other + `","resolve":{"token":1,"result":"` + strings.Repeat("x", 10<<20) + `"}}]}`,
-	} {
-		status, problem := h.call("POST", theirs+"/claims", body)
-		require.Contains(t, []int{400, 413}, status, what)
-		require.NotEmpty(t, problem["detail"], what)
+	tooMany, tokens := []string{other}, []int64{othersToken}
+	for n := range 64 {
+		tooMany, tokens = append(tooMany, fmt.Sprint("t", 1000+n)), append(tokens, int64(n+1))
 	}
+	for what, c := range map[string]struct {
+		body   string
+		status int
+		detail string
+	}{
+		"65 ends":   {finishOf(tooMany, tokens), 400, "64"},
+		"too large": {`{"finish":[{"task":"` + other + `","resolve":{"token":1,"result":"` + strings.Repeat("x", 10<<20) + `"}}]}`, 413, "1048576"},
+	} {
+		status, problem := h.call("POST", theirs+"/claims", c.body)
+		require.Equal(t, c.status, status, what)
+		require.Contains(t, problem["detail"], c.detail, what)
+	}
+	answer = h.ok("POST", theirs+"/claims", finishOf(tooMany[1:], tokens[1:]))
+	require.Len(t, answer["finished"], 64, "each of so many is judged")
 	require.Equal(t, "claimed", h.ok("GET", v1+"/tasks/"+other, "")["state"], "a request that is refused ends nothing")
 }
 

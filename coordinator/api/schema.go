@@ -43,6 +43,7 @@ var formats = map[string]object{
 	"shortLine": {"pattern": `^[^\x00-\x1f\x7f-\x9f]{0,255}$`},
 	"line":      {"pattern": linePattern},
 	"url":       {"pattern": models.WebURLPattern, "maxLength": models.MaxURI},
+	"hub":       {"pattern": models.HubURLPattern, "maxLength": models.MaxHubURL},
 	"sha256":    {"pattern": "^[0-9a-f]{64}$"},
 	"oid":       {"pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"},
 	"kind":      {"pattern": "^[a-z][a-z0-9_-]{0,31}$"},

@@ -113,9 +113,6 @@ func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (
 	if o.Listed != nil {
 		return recorded, fmt.Errorf("outcome: listed: %w: a program that lists origins calls putListedOrigins", fault.ErrForbidden)
 	}
-	if o.Hub != nil && (o.Hub.URL == "" || o.Hub.Topic == "") {
-		o.Hub = &models.Hub{} // the feed names none
-	}
 	if err := checkOutcome(o); err != nil {
 		return recorded, err
 	}
