@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
@@ -58,7 +59,11 @@ func TestAWorkerOutlivesHandlersThatBehaveBadly(t *testing.T) {
 		defer api.Close()
 		action := name + "-bad"
 		create := func(action, do string) string {
-			made, err := api.CreateTask(ctx, types.NewTask{Action: action, Data: json.RawMessage(fmt.Sprintf(`{"do":%q}`, do)), TaskOptions: types.TaskOptions{MaxAttempts: 1}})
+			attempts := int64(1)
+			if do == "exit" { // the loss of its worker counts
+				attempts = 2
+			}
+			made, err := api.CreateTask(ctx, types.NewTask{Action: action, Data: json.RawMessage(fmt.Sprintf(`{"do":%q}`, do)), TaskOptions: types.TaskOptions{MaxAttempts: attempts}})
 			require.NoError(t, err)
 			return made.ID
 		}
@@ -104,10 +109,13 @@ func TestAWorkerOutlivesHandlersThatBehaveBadly(t *testing.T) {
 		case <-ctx.Done():
 			t.Fatal("the process does not end")
 		}
-		require.Eventually(t, func() bool {
-			now, err := api.Task(ctx, exits)
+		var now types.Task
+		if !assert.Eventually(t, func() bool {
+			now, err = api.Task(ctx, exits)
 			return err == nil && now.State == "waiting" && now.Lost == 1
-		}, limit, 20*time.Millisecond, "it is offered again")
+		}, limit, 20*time.Millisecond, "it is offered again") {
+			t.Fatalf("%v %+v\n%s", err, now, &printed)
+		}
 		require.NoError(t, api.CancelTask(ctx, exits, "it ends each process that does it"))
 		last := create(action+"-two", "last")
 		again := start()

@@ -168,7 +168,7 @@ func refusedArguments() []refused {
 		{"task.ended", tuple.New(int64(1))},
 		{"task.pause", tuple.New("not an id")},
 		{"task.setlimit", tuple.New("", int64(1), 0.0)},
-		{"task.setlimit", tuple.New("l", int64(0), 0.0)},
+		{"task.setlimit", tuple.New("l", int64(0), 0.0000009)},
 		{"task.setlimit", tuple.New("l", int64(-1), 1.0)},
 		{"task.setlimit", tuple.New("l", int64(1), math.NaN())},
 		{"task.setlimit", tuple.New("l", int64(1), math.Inf(1))},
