@@ -18,7 +18,7 @@ SOAK_FUZZ_SECONDS ?= 1800
 # Duration of each random chaos test in `make soak`.
 SOAK_CHAOS ?= 30m
 
-.PHONY: help build demo check test lint tools soak mutate bench versus versus-clients bench-clips image dist cross diagrams recording clean
+.PHONY: help build demo check test lint tools soak mutate bench versus versus-clients versus-search bench-clips image dist cross diagrams recording clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -73,6 +73,7 @@ soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzin
 	go test ./shared/protocol/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
 	go test ./coordinator/gate/native -count=1 -timeout 60m -run Fault36Idle -gate.crowd 10000
 	go test -count=1 -timeout 0 ./internal/chaos -v -chaos.time $(SOAK_CHAOS)
+	go test -count=1 -timeout 0 ./internal/chaos -v -run DisturbedRuns -chaos.rounds 30
 	go test -tags browser ./internal/drill -count=1 -timeout 60m -run Several -drill.rounds 30
 	go -C internal/versus vet ./...
 	SPIN_PROGRAMS=200 go test -count=1 -timeout 30m ./tup4fun/promela
@@ -100,6 +101,11 @@ PEERS ?= ../shared/peers
 versus-clients: build ## compare workers with BullMQ, Dramatiq, Huey, Celery and RQ; VERSUS='-handlers 8'
 	@.ci/tools redis-server java javac
 	cd internal/versus && go run ./clients -peers '$(abspath $(PEERS))' $(VERSUS)
+
+# Copies of Go's sources.
+COPIES ?= 1
+versus-search: ## compare code search on a search server with the embedded index; COPIES=9
+	go test ./shared/code/elastic -count=1 -timeout 0 -run VersusEmbedded -versus.copies $(COPIES)
 
 # Packages and sets are kept in the user's cache folder: about 3 GB.
 bench-clips: build tools ## measure how well clips are found; writes tables of docs/benchmarks.md

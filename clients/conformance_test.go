@@ -355,7 +355,8 @@ func (b *bench) until(at string, s step, ask func() (any, error)) {
 			last = err.Error()
 			continue
 		}
-		if last = differs(want, plain(now), "it"); last == "" {
+		last = differs(want, plain(now), "it")
+		if last == "" {
 			return
 		}
 	}

@@ -129,7 +129,8 @@ func (c *crowd) end(n, rate int) {
 		for {
 			var claimed types.ClaimedTasks
 			c.post("/sessions/"+session+"/claims", types.NewTaskClaims{Actions: []string{action}, Limit: new(64), Finish: ends}, &claimed)
-			if ends = nil; len(claimed.Items) == 0 {
+			ends = nil
+			if len(claimed.Items) == 0 {
 				break
 			}
 			for _, t := range claimed.Items {

@@ -19,6 +19,7 @@ import (
 type conformFlags struct {
 	mapping string // file; "": the models of the system
 	model   string // one of conform.Protocols; "": all
+	follow  bool
 	conform.Options
 }
 
@@ -37,6 +38,9 @@ MODEL:
 
   leasehold tup4fun conform MODEL --map MAP TRACE
 
+--follow reads on at the end of the trace, until Ctrl-C, and prints a deviation
+when it occurs; then it goes on at the next restart of the coordinator.
+
 The exit code is 0 if all traces conform, 1 if one does not, and 2 if that is
 unknown (a limit was reached, or no model knows something that the coordinator
 did) or something cannot be read.`,
@@ -47,15 +51,23 @@ did) or something cannot be read.`,
 	out := bindOutput(c)
 	c.Flags().StringVar(&f.mapping, "map", "", "file that maps events to steps of the model in the first argument")
 	c.Flags().StringVar(&f.model, "model", "", "check only this model: "+strings.Join(conform.Protocols(), ", "))
+	c.Flags().BoolVar(&f.Complete, "complete", false, "the system has ended: no lease, task, result or visit may be left over")
+	c.Flags().BoolVar(&f.follow, "follow", false, "read on at the end of the trace, until Ctrl-C, and print each deviation when it occurs")
 	c.Flags().IntVar(&f.States, "states", 0, "maximum number of states of a model; 0 is a million")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.follow {
+			f.Deviates = func(r *conform.Report) { _ = r.Line(a.err) }
+		}
 		check, traces, err := f.load(args)
 		if err != nil {
 			return err
 		}
+		if f.follow && (len(traces) != 1 || traces[0] == "-") {
+			return usagef("--follow wants one trace, in a file")
+		}
 		var all []*conform.Report
 		for _, path := range traces {
-			reports, err := checkLog(c, check, path)
+			reports, err := checkLog(c, check, path, f.follow)
 			if err != nil {
 				return err
 			}
@@ -123,19 +135,25 @@ func loadChecker(modelFile, mapFile string, o conform.Options) (*conform.Checker
 	return checker, nil
 }
 
-// checkLog checks the log in a file and the rotated files before it, or on standard input. A log
-// that cannot be opened, or is empty, is a usage error.
-func checkLog(c *cobra.Command, check checkFunc, path string) ([]*conform.Report, error) {
+// checkLog checks the log in a file and the rotated files before it, or on standard input; with follow until the command
+// is interrupted. A log that cannot be opened, or is empty, is a usage error.
+func checkLog(c *cobra.Command, check checkFunc, path string, follow bool) ([]*conform.Report, error) {
 	var log io.Reader = os.Stdin
+	ctx := c.Context()
 	if path != "-" {
-		files, err := trace.OpenAll(path)
+		open := trace.OpenAll
+		if follow {
+			open = func(path string) (io.ReadCloser, error) { return trace.Follow(c.Context(), path) }
+			ctx = context.WithoutCancel(ctx) // the end of the log ends the check
+		}
+		files, err := open(path)
 		if err != nil {
 			return nil, usageError(err.Error())
 		}
 		defer files.Close() // only read
 		log = files
 	}
-	reports, err := check(c.Context(), path, log)
+	reports, err := check(ctx, path, log)
 	if errors.Is(err, conform.ErrNoLog) {
 		return nil, usageError(fmt.Sprintf("%s: %s", path, err))
 	}

@@ -101,7 +101,12 @@ func (d *DataDir) openSearch() error {
 // newSearch returns the code index on the search server of cfg. It connects on first use. Settings
 // that are not valid give fault.ErrInvalid.
 func newSearch(cfg config.Config) (*elastic.Index, error) {
-	return elastic.New(elastic.Config{URL: cfg.Search, Prefix: cfg.SearchPrefix, Views: cfg.SearchViews})
+	c := elastic.Config{URL: cfg.Search, Prefix: cfg.SearchPrefix, Views: cfg.SearchViews, Gzip: cfg.SearchGzip, Shards: cfg.SearchShards,
+		Access: elastic.Access{APIKey: cfg.SearchAPIKey, Bearer: cfg.SearchBearer, CA: cfg.SearchCA, Cert: cfg.SearchCert, Key: cfg.SearchKey}}
+	if cfg.SearchReplicas >= 0 {
+		c.Replicas = &cfg.SearchReplicas
+	}
+	return elastic.New(c)
 }
 
 // workerIndex returns the index to which a worker writes, and the function that closes it: the search server if

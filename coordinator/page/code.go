@@ -84,7 +84,8 @@ const definitions = "definitions"
 
 func (v *visit) codeQuery() codeQuery {
 	q := codeQuery{Text: v.param("q"), Repo: v.param("repo"), Lang: v.param("lang"), Folder: v.param("folder"), page: v.page}
-	if q.Definitions = v.param("kind") == definitions; q.Definitions {
+	q.Definitions = v.param("kind") == definitions
+	if q.Definitions {
 		q.kindOfSearch = definitions
 	}
 	q.offset, _ = strconv.Atoi(v.param("from")) // otherwise the first part

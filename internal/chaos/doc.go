@@ -5,6 +5,7 @@
 //     restarted; answers that clients received must stay true. Each kind of traffic is
 //     a file with its own invariants: registers (linearizable), tuples (each got once),
 //     grants (leases and operation ids), workload (tasks).
+//   - rounds_test.go: short runs of that kind, with other settings; make soak makes 30 of them.
 //   - killpoints_test.go: rows 1 to 7 of the catalogue of faults, each at its failpoint.
 //   - disk_test.go: a disk that fails, fills up or is slow, with strace and a small
 //     tmpfs; folders that cannot be used.

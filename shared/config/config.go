@@ -100,20 +100,25 @@ type Config struct {
 	MatchThreshold float64
 	MinCoverage    float64 // share of a clip
 
-	Search        string            // URL of a search server, which may have a password; empty: the embedded index
-	SearchPrefix  string            // of the names of its indices
-	SearchViews   bool              // whether it also has the indices of the original indexer
-	Index         bool              // whether the files of repositories are indexed
-	Branches      []string          // patterns of the branches that are indexed; HEAD is one
-	Tags          []string          // patterns of the tags that are indexed beside the branches
-	History       bool              // whether mirrors have all commits
-	GitSchemes    []string          // of URLs of repositories that are accepted
-	GitHosts      []string          // of repositories that are accepted; empty: every host
-	GitTokens     map[string]string // files with tokens, by host
-	GitSSH        string            // command for ssh URLs
-	MirrorBytes   int64             // size of all mirrors
-	ContentListen string            // address at which a manager serves files to workers
-	Advertise     string            // address at which workers reach it; empty: ContentListen
+	Search                          string            // URLs of a search server, with commas between them, which may have a password; empty: the embedded index
+	SearchPrefix                    string            // of the names of its indices
+	SearchViews                     bool              // whether it also has the indices of the original indexer
+	SearchShards                    int               // of its indices; 0: as the server has it set
+	SearchReplicas                  int               // of its indices; -1: as the server has it set
+	SearchGzip                      bool              // whether its answers are compressed
+	SearchAPIKey, SearchBearer      string            // files with secrets for it; empty: none
+	SearchCA, SearchCert, SearchKey string            // files in PEM; empty: none
+	Index                           bool              // whether the files of repositories are indexed
+	Branches                        []string          // patterns of the branches that are indexed; HEAD is one
+	Tags                            []string          // patterns of the tags that are indexed beside the branches
+	History                         bool              // whether mirrors have all commits
+	GitSchemes                      []string          // of URLs of repositories that are accepted
+	GitHosts                        []string          // of repositories that are accepted; empty: every host
+	GitTokens                       map[string]string // files with tokens, by host
+	GitSSH                          string            // command for ssh URLs
+	MirrorBytes                     int64             // size of all mirrors
+	ContentListen                   string            // address at which a manager serves files to workers
+	Advertise                       string            // address at which workers reach it; empty: ContentListen
 
 	VisitPolicy string // shared/protocol/visit/policy.ParsePlan reads it, and VisitRules
 	VisitRules  string

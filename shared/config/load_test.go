@@ -75,9 +75,9 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 		LeaseTTL:        time.Hour, QueueTTL: 30 * time.Minute, MaxAttempts: 3, AlertQuiet: time.Hour, ReleaseBackoff: 30 * time.Second, Retain: 24 * time.Hour, RetainBytes: 128 << 20,
 		ClipLimit: 100, CapacityLook: 5 * time.Second,
 		FetchMaxBytes: 2 << 30, FetchStall: 10 * time.Minute, FetchRedirects: 5,
-		CacheBytes:   20 << 30,
-		EpisodeBytes: 20 << 30,
-		Index:        true, Branches: []string{"HEAD"}, GitSchemes: []string{"https", "http", "ssh"}, GitSSH: "ssh", MirrorBytes: 50 << 30, ContentListen: "127.0.0.1:0",
+		CacheBytes:     20 << 30,
+		EpisodeBytes:   20 << 30,
+		SearchReplicas: -1, Index: true, Branches: []string{"HEAD"}, GitSchemes: []string{"https", "http", "ssh"}, GitSSH: "ssh", MirrorBytes: 50 << 30, ContentListen: "127.0.0.1:0",
 		MatchThreshold: 0.6, MinCoverage: 0.4, VisitPolicy: "value", LogLevel: 4, LogFormat: LogText,
 		TraceBytes: 256 << 20, TraceFiles: 8,
 	}, c)

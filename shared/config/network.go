@@ -188,6 +188,34 @@ func (w webURL) String() string {
 	return u.Scheme + "://" + u.Host + "/…"
 }
 
+// webURLs is a list of such URLs, with commas between them.
+type webURLs struct{ to *string }
+
+// set reads URLs as webURL does.
+func (w webURLs) set(text string) error {
+	for _, one := range strings.Split(text, ",") {
+		var url string
+		if err := (webURL{&url}).set(one); err != nil || one == "" && text != "" {
+			return errNotAccepted
+		}
+	}
+	*w.to = text
+	return nil
+}
+func (w webURLs) accepts() string {
+	return webURL{}.accepts() + ", or several with commas between them"
+}
+func (w webURLs) kind() string { return "urls" }
+
+// String returns each URL as webURL does.
+func (w webURLs) String() string {
+	var shown []string
+	for _, one := range strings.Split(*w.to, ",") {
+		shown = append(shown, webURL{&one}.String())
+	}
+	return strings.Join(shown, ",")
+}
+
 // secretFile is a file that has a secret, as @FILE.
 type secretFile struct{ to *string }
 

@@ -13,9 +13,11 @@ import (
 type instance struct {
 	names   []string // such as "lease l1"
 	numbers map[string]map[string]int64
+	kept    map[string]value // by variable that keeps its value
 	states  []candidate
 	last    []Seen
 	clock   int64 // of the last event
+	ended   bool  // is in follower.ended
 }
 
 // maxLast bounds the events of an instance that a message shows.

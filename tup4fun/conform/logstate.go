@@ -26,10 +26,12 @@ type logState struct {
 	tuples   map[int64]*tupleState
 	loading  bool // events after a reload restore the state
 	missing  bool // an event had a tuple that does not exist
+	timed    bool // events tell when holds and TTLs end; those of version 0.1 did not
 }
 
 type tupleState struct {
 	space, text, place string
+	due                time.Duration // when its hold or TTL ends; 0: never
 }
 
 func newLogState() *logState {
@@ -68,7 +70,7 @@ func (l *logState) applyEvent(e trace.Event) (before *tupleState, wrong string) 
 	if e.Operation == trace.Reload {
 		clear(l.sessions)
 		clear(l.tuples)
-		l.loading = true
+		l.loading, l.timed = true, false
 		return nil, ""
 	}
 	if e.Operation != trace.Begin && e.Operation != trace.Restore && e.Operation != trace.Settings {
@@ -146,6 +148,7 @@ var arrivals = []string{"put", "putp", trace.Restore}
 // contradiction; "" is none.
 func (l *logState) applyToTuple(e trace.Event) (before *tupleState, wrong string) {
 	was := l.tuples[e.Ref]
+	l.timed = l.timed || e.Due > 0
 	if slices.Contains(arrivals, e.Operation) {
 		if was != nil {
 			return nil, fmt.Sprintf("tuple %d is put, but it is in %s already", e.Ref, was.space)
@@ -153,7 +156,7 @@ func (l *logState) applyToTuple(e trace.Event) (before *tupleState, wrong string
 		if (e.Operation == trace.Restore) != l.loading {
 			return nil, "a tuple is restored only after a reload, and put only at other times"
 		}
-		l.tuples[e.Ref] = &tupleState{e.Space, e.Tuple, placeAfter(e)}
+		l.tuples[e.Ref] = &tupleState{e.Space, e.Tuple, placeAfter(e), e.Due}
 		return nil, ""
 	}
 	if was == nil {
@@ -161,6 +164,9 @@ func (l *logState) applyToTuple(e trace.Event) (before *tupleState, wrong string
 		return nil, fmt.Sprintf("ref %d is not in %s here", e.Ref, e.Space)
 	}
 	copied := *was
+	if wrong := l.checkExpiry(was, e); wrong != "" {
+		return &copied, wrong
+	}
 	return &copied, l.applyChange(was, e)
 }
 
@@ -190,6 +196,19 @@ var places = map[string][]string{
 	"done": {held, hidden}, "ack": {taken},
 }
 
+// checkExpiry describes an expiry before the time that an earlier event told, or returns "".
+func (l *logState) checkExpiry(t *tupleState, e trace.Event) string {
+	switch {
+	case !l.timed || e.Operation != trace.Expire || e.Result != trace.Due:
+		return ""
+	case t.due == 0:
+		return fmt.Sprintf("the time of tuple %d ends, but it has none", e.Ref)
+	case e.Clock < t.due:
+		return fmt.Sprintf("the time of tuple %d ends at %s, %s early", e.Ref, e.Clock, t.due-e.Clock)
+	}
+	return ""
+}
+
 // applyChange applies an event to an existing tuple. It describes a contradiction, or
 // returns "".
 func (l *logState) applyChange(t *tupleState, e trace.Event) string {
@@ -201,6 +220,9 @@ func (l *logState) applyChange(t *tupleState, e trace.Event) string {
 	}
 	if want := places[e.Operation]; want != nil && !slices.Contains(want, t.place) {
 		return fmt.Sprintf("tuple %d is %s: it must be %s for %s", e.Ref, t.place, strings.Join(want, " or "), e.Operation)
+	}
+	if e.Operation != trace.Expire && !slices.Contains(readOperations, e.Operation) {
+		t.due = e.Due
 	}
 	switch e.Operation {
 	case "replace":

@@ -14,6 +14,10 @@ type Map struct {
 	Instance  []string          // variables with values that name an instance
 	Earlier   string            // process that takes a step where the log lists an instance that it did not show before; "": none
 	Numbered  map[string]string // by variable with numbered values: the variable that it shares its numbers with
+	Same      []string          // variables that keep their value in an instance
+	Unique    []*Pattern        // of no two tuples in a space, the variables have equal values
+	Ends      []string          // spaces of the model that are empty at the end of a complete log
+	Forget    []string          // spaces of the model that are empty when an instance has ended; none: it never does
 	Rules     []*Rule
 }
 

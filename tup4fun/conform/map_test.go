@@ -28,7 +28,11 @@ func TestAnErrorInAMapIsReportedWithItsPosition(t *testing.T) {
 		"on put s -> S.push(1);":          "m.map:1:15: expected put, get or query, found push",
 		"instance ;\nnumber 1;":           "m.map:1:10: expected a variable whose values name an instance, found ;\nm.map:2:8: expected a variable whose values are numbered, found 1",
 		"on put s in -> S.put(1);":        "m.map:1:13: expected a procedure, as work.issue, or none, found ->",
-		"é":                               "m.map:1:1: expected const, let, restart, earlier, instance, number, ignore, never or on, found 'é', which is not a token of a map",
+		"same ;":                          "m.map:1:6: expected a variable that keeps its value in an instance, found ;",
+		"unique s;":                       "m.map:1:9: expected ( and the fields, found ;",
+		"ends 1;":                         "m.map:1:6: expected a space of the model that is empty in the end, found 1",
+		"forget 1;":                       "m.map:1:8: expected a space of the model that is empty when an instance has ended, found 1",
+		"é":                               "m.map:1:1: expected const, let, restart, earlier, instance, number, same, unique, ends, forget, ignore, never or on, found 'é', which is not a token of a map",
 	} {
 		_, err := conform.ParseMap("m.map", source)
 		require.EqualError(t, err, says, source)

@@ -13,6 +13,7 @@ import (
 type observation struct {
 	event  trace.Event
 	line   int
+	timed  bool             // the log tells when holds end, and what else a lost session held
 	before *tupleState      // the tuple before; nil if it did not exist
 	old    []value          // fields of the tuple before; now if it did not exist
 	now    []value          // fields of the tuple after
@@ -50,7 +51,7 @@ func (e *Pattern) covers(o *observation) bool {
 	if e.Operations[0] != "any" && !slices.Contains(e.Operations, ev.Operation) || e.Space != ev.Space {
 		return false
 	}
-	if e.Results != nil && !slices.Contains(e.Results, ev.Result) || e.Procedures != nil && !slices.Contains(e.Procedures, ev.Procedure) {
+	if e.Results != nil && !slices.Contains(e.Results, ev.Result) && !slices.Contains(e.Results, o.loss()) || e.Procedures != nil && !slices.Contains(e.Procedures, ev.Procedure) {
 		return false
 	}
 	if e.Place != "" && e.Place != o.place() || e.Role != "" && e.Role != ev.Role {
@@ -67,6 +68,18 @@ func (e *Pattern) covers(o *observation) bool {
 		o.bound[e.Serial] = serialOf(strings.TrimPrefix(ev.Process, ev.Role+"-"))
 	}
 	return o.bind(e.Before, o.old) && o.bind(e.Tuple, o.now)
+}
+
+// loss returns how the session of an expiry was lost, as maps name it: "beside" with other holds of that procedure,
+// "alone" without; "none" if it was not, or if the log does not tell it.
+func (o *observation) loss() string {
+	switch {
+	case o.event.Operation != trace.Expire || o.event.Result != trace.Lost || !o.timed:
+		return trace.None
+	case o.event.Beside > 0:
+		return "beside"
+	}
+	return "alone"
 }
 
 // serialOf returns the rest of a session's name after its role: a number if it is one,

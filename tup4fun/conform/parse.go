@@ -65,6 +65,12 @@ func (p *parser) item() (err error) {
 		p.parsed.Instance, err = p.names(p.parsed.Instance, "a variable whose values name an instance")
 	case p.Accept("number"):
 		err = p.numbered()
+	case p.Accept("same"):
+		p.parsed.Same, err = p.names(p.parsed.Same, "a variable that keeps its value in an instance")
+	case p.Accept("unique"):
+		err = p.unique()
+	case p.Accept("ends"):
+		p.parsed.Ends, err = p.names(p.parsed.Ends, "a space of the model that is empty in the end")
 	case p.Accept("let"):
 		err = p.list()
 	case p.Accept("restart"):
@@ -73,6 +79,8 @@ func (p *parser) item() (err error) {
 		var n syntax.Token
 		n, err = p.word("a process of the model")
 		p.parsed.Earlier = n.Text
+	case p.Accept("forget"):
+		p.parsed.Forget, err = p.names(p.parsed.Forget, "a space of the model that is empty when an instance has ended")
 	case p.Tok.Is("ignore"), p.Tok.Is("never"):
 		r := &Rule{Pos: at, Never: p.Advance().Is("never")}
 		p.parsed.Rules = append(p.parsed.Rules, r)
@@ -80,7 +88,7 @@ func (p *parser) item() (err error) {
 	case p.Accept("on"):
 		err = p.rule(at)
 	default:
-		return p.Expected("const, let, restart, earlier, instance, number, ignore, never or on")
+		return p.Expected("const, let, restart, earlier, instance, number, same, unique, ends, forget, ignore, never or on")
 	}
 	if err != nil {
 		return err
@@ -105,6 +113,18 @@ func (p *parser) numbered() error {
 		}
 		return nil
 	})
+}
+
+// unique reads SPACE (field, field).
+func (p *parser) unique() error {
+	n, err := p.word("a space of the log")
+	if err != nil {
+		return err
+	}
+	e := &Pattern{Space: n.Text}
+	p.parsed.Unique = append(p.parsed.Unique, e)
+	e.Tuple, err = p.fields()
+	return err
 }
 
 // list reads NAME = PROCEDURE{|PROCEDURE}.

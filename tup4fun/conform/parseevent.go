@@ -93,7 +93,7 @@ func (p *parser) procedures() (written, all []string, err error) {
 }
 
 func (p *parser) result() (string, error) {
-	t, err := p.word("a result, as ok, due, lost or closed")
+	t, err := p.word("a result, as ok, due, lost, alone, beside or closed")
 	return t.Text, err
 }
 

@@ -37,7 +37,7 @@ func (c *Checker) continueFromReload(block []*observation) error {
 		if n >= known && c.mapping.Earlier != "" {
 			search = c.restoreEarlier
 		}
-		found, err := search(in.states, holds[in])
+		found, err := search(in, holds[in])
 		if err != nil {
 			return err
 		}
@@ -71,6 +71,9 @@ func (c *Checker) addRestored(o *observation, holds map[*instance]content) (*ins
 	if err != nil || in == nil {
 		return nil, err
 	}
+	if wrong := c.keepsValues(in, o); wrong != "" {
+		return nil, &mismatch{in: in, observed: o, why: wrong}
+	}
 	if holds[in] == nil {
 		holds[in] = content{}
 	}
@@ -88,12 +91,13 @@ func (c *Checker) addRestored(o *observation, holds map[*instance]content) (*ins
 }
 
 // searchRestored returns the states with the wanted content that are reached from the positions
-// in from with the fewest steps, as a closure. It returns none if none has it, and
+// of an instance with the fewest steps, as a closure. Of the copies of a process that stand for no session yet, one
+// takes the steps of all, because they are alike. It returns none if none has it, and
 // errTooManyStates if it would visit more than Options.Search states. A position in the middle of
 // a step counts as its end, because a transaction is in the journal as a whole.
-func (c *Checker) searchRestored(from []candidate, want content) ([]candidate, error) {
+func (c *Checker) searchRestored(in *instance, want content) ([]candidate, error) {
 	var level []candidate
-	for _, x := range from {
+	for _, x := range in.states {
 		if x.midStep() {
 			x = candidate{state: x.step.move.To}
 		}
@@ -121,6 +125,9 @@ func (c *Checker) searchRestored(from []candidate, want content) ([]candidate, e
 			}
 			for _, st := range steps {
 				y := candidate{state: st.move.To}
+				if c.isSpare(in, st.move.Proc) {
+					continue
+				}
 				if !seen[y] && !queued[y] {
 					queued[y] = true
 					next = append(next, y)
@@ -138,13 +145,21 @@ func (c *Checker) searchRestored(from []candidate, want content) ([]candidate, e
 	return nil, nil
 }
 
+// isSpare reports whether a process of the model is a copy beyond those that stand for the sessions of an instance,
+// and beyond one more.
+func (c *Checker) isSpare(in *instance, proc int) bool {
+	p := c.model.Procs[proc]
+	title := p.Code.Proc.Title
+	return c.sessions[title] && p.Number > int64(len(in.numbers[title])+1)
+}
+
 // restoreEarlier returns the states of an instance that the log did not show before: the tuples that
-// it lists, put into the positions in from, and after that a step of the process Earlier of the map, which
+// it lists, put into its positions, and after that a step of the process Earlier of the map, which
 // sets the variables that belong to them. Until that step the model has no such state, so other processes may fail
 // there. The positions are between steps.
-func (c *Checker) restoreEarlier(from []candidate, want content) ([]candidate, error) {
+func (c *Checker) restoreEarlier(in *instance, want content) ([]candidate, error) {
 	var found []candidate
-	for _, x := range from {
+	for _, x := range in.states {
 		for _, space := range c.restored {
 			for _, t := range want[space] {
 				x.state = c.walker.With(x.state, space, t)

@@ -47,7 +47,7 @@ func (w *writer) addClaims() error {
 // refusal returns why Spin cannot decide a property, or "".
 func (w *writer) refusal(p *syntax.Property) string {
 	if p.Fair {
-		return "under weakfair, Spin (-f) decides some models in another way"
+		return "under weakfair, Spin (-f) decides some models in another way; check decides it, and without under weakfair it can be exported"
 	}
 	var reason string
 	var visit func(x *syntax.Expr, inEvent bool)

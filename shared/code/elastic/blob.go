@@ -121,12 +121,19 @@ func asStrings[T ~string](all []T) []string {
 	return texts
 }
 
+// wholeDocument stands for all fields of a document. A server sends those as they were written, without parsing
+// them, which takes a quarter of the time of some fields.
+const wholeDocument = "*"
+
 // readMany returns the documents with these ids, in their order; nil for each that does not exist.
-// If fields is "", those that exist are empty.
+// fields are separated by commas, or wholeDocument; if they are "", those that exist are empty.
 func readMany[T any](ctx context.Context, x *Index, alias string, ids []string, fields string) ([]*T, error) {
-	query := url.Values{"_source": {"false"}}
-	if fields != "" {
-		query = url.Values{"_source_includes": {fields}}
+	query := url.Values{"_source_includes": {fields}}
+	switch fields {
+	case "":
+		query = url.Values{"_source": {"false"}}
+	case wholeDocument:
+		query = nil
 	}
 	var answer struct {
 		Docs []struct {

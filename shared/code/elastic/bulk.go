@@ -3,6 +3,7 @@ package elastic
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -102,6 +103,9 @@ func (b *bulk) send(ctx context.Context) (busy []item, err error) {
 	}
 	var answer bulkAnswer
 	err = b.do(ctx, call{method: http.MethodPost, path: "_bulk", query: url.Values{"require_alias": {"true"}}, body: body.Bytes(), isNDJSON: true, answer: &answer})
+	if errors.Is(err, fault.ErrTooLarge) && len(b.items) == 1 {
+		err = fmt.Errorf("document %s of %s, %d bytes: %w", b.items[0].id, b.items[0].alias, len(b.items[0].lines), err)
+	}
 	if err != nil {
 		return nil, err
 	}

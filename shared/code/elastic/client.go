@@ -13,6 +13,9 @@ import (
 	"strings"
 	"time"
 
+	fastjson "github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
+
 	"leasehold/shared/fault"
 	"leasehold/shared/process/retry"
 )
@@ -28,30 +31,30 @@ const (
 
 // client sends requests to a server.
 type client struct {
-	base     string // without credentials and the last slash
-	user     *url.Userinfo
-	http     *http.Client
-	retryFor time.Duration
+	nodes         *nodes
+	authorization string // the header; "" for the users of the URLs
+	http          *http.Client
+	retryFor      time.Duration
 }
 
-// newClient returns a client of the server at base, which may have a user and a password. It does
-// not follow redirects. If transport is nil, it uses the default of net/http with bounded
-// connections.
-func newClient(base string, transport http.RoundTripper) (*client, error) {
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" {
-		// The text is not repeated, because it may have a password.
-		return nil, fmt.Errorf("URL of the search server: %w: want one such as http://127.0.0.1:9200", fault.ErrInvalid)
+// newClient returns a client of the server with the addresses in c.URL. It does not follow redirects. Without a
+// transport it uses newTransport.
+func newClient(c Config) (*client, error) {
+	nodes, err := newNodes(c.URL)
+	if err != nil {
+		return nil, err
 	}
-	user := u.User
-	u.User = nil
+	authorization, err := c.Access.authorization()
+	if err != nil {
+		return nil, err
+	}
+	transport := c.Transport
 	if transport == nil {
-		transport = &http.Transport{
-			Proxy: http.ProxyFromEnvironment, MaxIdleConnsPerHost: maxConnections, MaxConnsPerHost: maxConnections, IdleConnTimeout: time.Minute,
-			TLSHandshakeTimeout: 10 * time.Second,
+		if transport, err = newTransport(c); err != nil {
+			return nil, err
 		}
 	}
-	return &client{base: strings.TrimSuffix(u.String(), "/"), user: user, retryFor: retryFor, http: &http.Client{
+	return &client{nodes: nodes, authorization: authorization, retryFor: retryFor, http: &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -92,14 +95,19 @@ func (e *statusError) Unwrap() error { return e.kind }
 
 // do sends a request until it is answered, and decodes the answer. After an error that can pass
 // it sends the request again, with pauses that grow and are at least as long as the server asks
-// for, until retryFor has passed. Then it returns the last error.
+// for, until retryFor has passed. Then it returns the last error. A request to a node that is away
+// goes to another one at once.
 func (c *client) do(ctx context.Context, x call) error {
 	backoff := retry.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}.WithDefaults()
 	began := time.Now()
 	for pause := backoff.First(); ; pause = backoff.Next(pause) {
-		err := c.attempt(ctx, x)
+		at := c.nodes.pick()
+		err := c.attempt(ctx, c.nodes.all[at], x)
 		if err == nil || !retry.CanPass(err) || ctx.Err() != nil {
 			return err
+		}
+		if isAway(err) && c.nodes.rest(at) {
+			continue
 		}
 		if failed := (*statusError)(nil); errors.As(err, &failed) {
 			pause = max(pause, failed.retryAfter)
@@ -122,12 +130,15 @@ func sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
+// lenient accepts answers as encoding/json does. fastjson reads a text once, and encoding/json three times.
+var lenient = fastjson.JoinOptions(jsontext.AllowDuplicateNames(true), jsontext.AllowInvalidUTF8(true))
+
 // attempt sends a request once and decodes the answer. If parent ends, it returns its cause; if
 // only the time of the attempt ends, fault.ErrUnavailable, so that do sends the request again.
-func (c *client) attempt(parent context.Context, x call) error {
+func (c *client) attempt(parent context.Context, to node, x call) error {
 	ctx, cancel := context.WithTimeout(parent, attemptTimeout)
 	defer cancel()
-	request, err := c.newRequest(ctx, x)
+	request, err := c.newRequest(ctx, to, x)
 	if err != nil {
 		return err
 	}
@@ -139,7 +150,7 @@ func (c *client) attempt(parent context.Context, x call) error {
 		return fmt.Errorf("search server: %w: %w", fault.ErrUnavailable, err)
 	}
 	defer answer.Body.Close()
-	data, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer+1))
+	data, err := readAll(answer)
 	switch {
 	case parent.Err() != nil:
 		return context.Cause(parent)
@@ -152,15 +163,25 @@ func (c *client) attempt(parent context.Context, x call) error {
 	case x.answer == nil:
 		return nil
 	}
-	if err := json.Unmarshal(data, x.answer); err != nil {
+	if err := fastjson.Unmarshal(data, x.answer, lenient); err != nil {
 		return fmt.Errorf("%s %s: %w: the answer is not one of a search server: %w", x.method, x.path, fault.ErrInvalid, err)
 	}
 	return nil
 }
 
-// newRequest returns the request of a call, with the user and password of the URL.
-func (c *client) newRequest(ctx context.Context, x call) (*http.Request, error) {
-	target := c.base + "/" + x.path
+// readAll reads the body of an answer, and at most one byte more than maxAnswer.
+func readAll(answer *http.Response) ([]byte, error) {
+	var body bytes.Buffer
+	if n := answer.ContentLength; n > 0 {
+		body.Grow(int(min(n, maxAnswer)) + bytes.MinRead)
+	}
+	_, err := body.ReadFrom(io.LimitReader(answer.Body, maxAnswer+1))
+	return body.Bytes(), err
+}
+
+// newRequest returns the request of a call to a node, with the key or token, or the user and password of the URL.
+func (c *client) newRequest(ctx context.Context, to node, x call) (*http.Request, error) {
+	target := to.base + "/" + x.path
 	if len(x.query) > 0 {
 		target += "?" + x.query.Encode()
 	}
@@ -173,8 +194,11 @@ func (c *client) newRequest(ctx context.Context, x call) (*http.Request, error) 
 	} else if len(x.body) > 0 {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if password, ok := c.user.Password(); ok || c.user.Username() != "" {
-		request.SetBasicAuth(c.user.Username(), password)
+	if password, ok := to.user.Password(); ok || to.user.Username() != "" {
+		request.SetBasicAuth(to.user.Username(), password)
+	}
+	if c.authorization != "" {
+		request.Header.Set("Authorization", c.authorization)
 	}
 	return request, nil
 }

@@ -2,15 +2,11 @@ package elastic
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
-	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
 	"leasehold/shared/code"
-	"leasehold/shared/fault"
 )
 
 // How often Run looks for documents to remove.
@@ -71,7 +67,7 @@ func (c *collector) removeHidden(ctx context.Context) error {
 		return err
 	}
 	hidden := map[string]time.Time{}
-	pages := selection{alias: generations, query: everyDocument, fields: []string{"generation", "repo_id"}, order: []string{"generation"}}
+	pages := selection{alias: generations, query: everyDocument, order: []string{"generation"}}
 	for {
 		page, err := nextPage[generationDocument](ctx, c.Index, &pages)
 		if err != nil {
@@ -121,36 +117,32 @@ func (c *collector) removeGeneration(ctx context.Context, g generationDocument) 
 	return writes.flush(ctx)
 }
 
-// removedAtOnce is how many documents one request removes.
-const removedAtOnce = 10_000
-
-// removeAll removes the documents that a query matches. A request removes removedAtOnce of them, so
-// it is repeated until one removes nothing.
+// removeAll removes the documents that a query matches, page by page, until none is left. It does not use
+// _delete_by_query, which not every server has.
 func (c *collector) removeAll(ctx context.Context, alias string, query any) error {
 	for {
-		var answer struct {
-			Deleted   int `json:"deleted"`
-			Conflicts int `json:"version_conflicts"`
-			Failures  []struct {
-				Cause failure `json:"cause"`
-			} `json:"failures"`
-		}
-		err := c.do(ctx, call{
-			method: http.MethodPost, path: c.prefix + alias + "/_delete_by_query", query: url.Values{"conflicts": {"proceed"}, "refresh": {"true"}},
-			body: asJSON(object{"query": query, "max_docs": removedAtOnce}), answer: &answer,
-		})
-		if err != nil {
+		var answer searchAnswer[struct{}]
+		body := object{"size": bulkItems, "query": query, "_source": false, "track_total_hits": false}
+		if err := c.post(ctx, alias, "_search", noPartialResults, body, &answer); err != nil {
 			return err
 		}
-		if len(answer.Failures) > 0 {
-			return fmt.Errorf("remove from %s: %w: %s", alias, fault.ErrUnavailable, answer.Failures[0].Cause)
+		if err := answer.Shards.requireAll("search of " + alias); err != nil {
+			return err
 		}
-		switch {
-		case answer.Deleted > 0:
-		case answer.Conflicts > 0:
-			return fmt.Errorf("remove from %s: %w: %d documents are being changed", alias, fault.ErrUnavailable, answer.Conflicts)
-		default:
+		if len(answer.Hits.Hits) == 0 {
 			return nil
+		}
+		writes := bulk{Index: c.Index}
+		for _, h := range answer.Hits.Hits {
+			if err := writes.add(ctx, remove, alias, h.ID, nil); err != nil {
+				return err
+			}
+		}
+		if err := writes.flush(ctx); err != nil {
+			return err
+		}
+		if err := c.refresh(ctx, alias); err != nil {
+			return err
 		}
 	}
 }
@@ -159,9 +151,9 @@ func (c *collector) removeAll(ctx context.Context, alias string, query any) erro
 // page.
 func (c *collector) removeBlobs(ctx context.Context) error {
 	old := object{"range": object{"put": object{"lt": time.Now().Add(-keep).UnixMilli()}}}
-	pages := selection{alias: blobs, query: old, fields: []string{"oid"}, order: []string{"oid"}}
+	pages := selection{alias: blobs, query: old, order: []string{"oid"}}
 	for {
-		page, err := nextPage[blob](ctx, c.Index, &pages)
+		page, err := nextBlobs(ctx, c.Index, &pages)
 		if err != nil || len(page) == 0 {
 			return err
 		}
@@ -173,7 +165,7 @@ func (c *collector) removeBlobs(ctx context.Context) error {
 
 // removeUnnamed removes those of a page of blobs that no file has. It holds publishing, because a
 // generation published meanwhile could name one of them. After an error of namedOf it removes none.
-func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
+func (c *collector) removeUnnamed(ctx context.Context, page []blobSize) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
 	if err := c.refresh(ctx, files); err != nil {
@@ -203,15 +195,8 @@ func (c *collector) removeUnnamed(ctx context.Context, page []blob) error {
 // each blob, so one page of files answers for all ids. It fails if a part of the index does not
 // answer, because files could be missing.
 func (c *collector) namedOf(ctx context.Context, ids []code.OID) (map[code.OID]bool, error) {
-	var answer struct {
-		Shards shards `json:"_shards"`
-		Hits   struct {
-			Hits []struct {
-				Source file `json:"_source"`
-			} `json:"hits"`
-		} `json:"hits"`
-	}
-	body := object{"size": pageSize, "query": object{"terms": object{"oid": ids}}, "collapse": object{"field": "oid"}, "_source": []string{"oid"}, "track_total_hits": false}
+	var answer searchAnswer[struct{}]
+	body := object{"size": pageSize, "query": object{"terms": object{"oid": ids}}, "collapse": object{"field": "oid"}, "_source": false, "docvalue_fields": []string{"oid"}, "track_total_hits": false}
 	if err := c.post(ctx, files, "_search", noPartialResults, body, &answer); err != nil {
 		return nil, err
 	}
@@ -220,7 +205,9 @@ func (c *collector) namedOf(ctx context.Context, ids []code.OID) (map[code.OID]b
 	}
 	named := map[code.OID]bool{}
 	for _, h := range answer.Hits.Hits {
-		named[h.Source.OID] = true
+		for _, id := range h.Fields.OID {
+			named[id] = true
+		}
 	}
 	return named, nil
 }

@@ -146,12 +146,14 @@ func TestQueriesOfAnySizeAreAccepted(t *testing.T) {
 		words[i] = fmt.Sprintf("needle%d", i)
 	}
 	for text, want := range map[string]int{
-		"/" + strings.Join(words, "|") + "/":       1,
-		strings.Join(words, " or "):                1,
-		strings.Repeat("z", 8000):                  1,
-		"/[0-9a-f]{3}/ or /needle[0-9]/":           1,
-		"(absent or /[a-z]+/) -file:f1 -lang:go":   1,
-		"/.*/ vendor:no -(lang:go or lang:python)": 2,
+		"/" + strings.Join(words, "|") + "/": 1,
+		strings.Join(words, " or "):          1,
+		strings.Repeat("z", 8000):            1,
+		"/[0-9a-f]{3}/ or /needle[0-9]/":     1,
+		strings.Repeat("(absent or (needle7 ", 12) + "needle7" + strings.Repeat("))", 12):   1,
+		strings.Repeat("-(absent or -(needle7 ", 12) + "needle7" + strings.Repeat("))", 12): 1,
+		"(absent or /[a-z]+/) -file:f1 -lang:go":                                            1,
+		"/.*/ vendor:no -(lang:go or lang:python)":                                          2,
 	} {
 		q, err := code.Parse(text)
 		require.NoError(t, err)

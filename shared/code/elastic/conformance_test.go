@@ -2,14 +2,9 @@ package elastic_test
 
 import (
 	"context"
-	"crypto/rand"
-	"net/http"
-	"os"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.uber.org/goleak"
 	"pgregory.net/rapid"
 
 	"leasehold/shared/code"
@@ -17,8 +12,6 @@ import (
 	"leasehold/shared/code/elastic"
 	"leasehold/shared/code/elastic/elastictest"
 )
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // open returns an empty index on a server in memory.
 func open(t testing.TB, server *elastictest.Server, c elastic.Config) *elastic.Index {
@@ -63,27 +56,5 @@ func TestTheIndexFindsWhatTheNaiveOneFinds(t *testing.T) {
 		if rapid.Bool().Draw(r, "collect") {
 			require.NoError(r, elastic.Collect(context.Background(), s.(*elastic.Index)))
 		}
-	})
-}
-
-// TestARealServerPassesTheSuite runs if TEST_ES_URL names a server, such as
-// http://127.0.0.1:9200. It makes indices whose names begin with leasehold-test-, and
-// removes them.
-func TestARealServerPassesTheSuite(t *testing.T) {
-	url := os.Getenv("TEST_ES_URL")
-	if url == "" {
-		t.Log("TEST_ES_URL is not set: the suite has run on the server in memory only")
-		return
-	}
-	codetest.Exercise(t, func(t *testing.T) code.Searcher {
-		prefix := "leasehold-test-" + strings.ToLower(rand.Text()[:10]) + "-"
-		x, err := elastic.New(elastic.Config{URL: url, Prefix: prefix, Views: true})
-		require.NoError(t, err)
-		t.Cleanup(func() {
-			require.NoError(t, elastic.RemoveIndices(context.Background(), x))
-			require.NoError(t, x.Close())
-			http.DefaultClient.CloseIdleConnections()
-		})
-		return x
 	})
 }

@@ -30,6 +30,8 @@
 // Documents of generations that were replaced stay for Grace, because searches may read them;
 // Run removes them, and blobs that no generation names a day after they were put.
 //
+// Config.URL may name several nodes: requests go to them in turn, and one that fails rests.
+//
 // Requests are repeated for a while if the server is busy or away (429, 503); then they fail with
 // fault.ErrOverloaded or fault.ErrUnavailable, and the caller tries later. One process at a time
 // publishes and runs Run for a prefix: the coordinator. Any number may put blobs and search.

@@ -191,6 +191,22 @@ func TestFault53OnlyTheItemsThatWereRefusedAreSentAgain(t *testing.T) {
 	})
 }
 
+func TestADocumentThatIsTooLargeForTheServerIsNamed(t *testing.T) {
+	t.Parallel()
+	server := elastictest.New()
+	x := open(t, server, elastic.Config{})
+	server.Fail = func(r *http.Request, _ string) *elastictest.Answer {
+		if isWrite(r) {
+			return &elastictest.Answer{Status: http.StatusRequestEntityTooLarge}
+		}
+		return nil
+	}
+	all, _ := blobsOf("a", "needle")
+	err := x.PutBlobs(t.Context(), "b7", all)
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+	require.ErrorContains(t, err, string(all[0].OID))
+}
+
 func TestFault53ABlobThatAnotherWorkerHasWrittenIsNoFault(t *testing.T) {
 	t.Parallel()
 	server := elastictest.New()

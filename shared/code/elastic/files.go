@@ -9,9 +9,6 @@ import (
 	"leasehold/shared/fault"
 )
 
-// fileFields are the fields of files that searches and lists read.
-var fileFields = []string{"generation", "key", "oid", "language", "vendored", "skipped", "place"}
-
 // withDefaultTimeout returns ctx with the time limit of a search, for requests on behalf of people,
 // who do not wait for a server as long as workers do. If that time ends, the cause is
 // fault.ErrUnavailable.
@@ -64,7 +61,7 @@ func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, vi
 // visitFiles calls visit for the files of one generation, ordered by name. more is false if visit
 // returned false, or with an error.
 func (x *Index) visitFiles(ctx context.Context, g *generation, visit func(code.FileInfo, func() []code.FunctionReport) bool) (more bool, err error) {
-	s := selection{alias: files, query: object{"term": object{"generation": g.ID}}, fields: fileFields, order: []string{"filename", "key"}}
+	s := selection{alias: files, query: object{"term": object{"generation": g.ID}}, order: []string{"filename", "key"}}
 	listed := 0
 	for {
 		page, err := nextPage[*file](ctx, x, &s)

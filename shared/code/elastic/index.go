@@ -17,11 +17,20 @@ import (
 
 // Config is how an index is kept.
 type Config struct {
-	URL    string // of the server; may have a user and a password
+	// URL of the server, or of several of its nodes with commas between them. Each may have a user and a password.
+	URL    string
 	Prefix string // of the names of all indices and aliases; lower-case letters, digits, _ and -
 	// Views also writes the text of each file and the report of each repository in the shape of
 	// the original indexer, at each publication: about the size of the repository.
 	Views bool
+	// Gzip asks for compressed answers. That is slower, unless the network is: reading takes two thirds more time
+	// of the server, and a part of that of this process.
+	Gzip bool
+	// Shards and Replicas are those of indices that are created; 0 and nil: as the server has it set. The lists of
+	// generations have one shard.
+	Shards   int
+	Replicas *int
+	Access   Access
 
 	RetryFor  time.Duration     // how long a request is repeated that the server refuses or does not answer; 0: a minute
 	Transport http.RoundTripper // nil: net/http's
@@ -38,9 +47,11 @@ const (
 // An Index is a code.Searcher and a code.Lister. It connects on first use. Close
 // ends it.
 type Index struct {
-	client *client
-	prefix string
-	views  bool
+	client   *client
+	prefix   string
+	views    bool
+	shards   int // 0, and nil: as the server has it set
+	replicas *int
 
 	preparing sync.Mutex // held while indices are created
 	prepared  atomic.Bool
@@ -63,7 +74,7 @@ var wellFormedPrefix = regexp.MustCompile(`^([a-z0-9][a-z0-9_-]{0,49})?$`)
 // New returns the index on the server at c.URL; it sends no request yet. It fails with
 // fault.ErrInvalid for a malformed URL or prefix.
 func New(c Config) (*Index, error) {
-	client, err := newClient(c.URL, c.Transport)
+	client, err := newClient(c)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +84,7 @@ func New(c Config) (*Index, error) {
 	if !wellFormedPrefix.MatchString(c.Prefix) {
 		return nil, fmt.Errorf("prefix %.80q of the indices: %w: want at most 50 of a-z 0-9 _ -, and a letter or digit first", c.Prefix, fault.ErrInvalid)
 	}
-	return &Index{client: client, prefix: c.Prefix, views: c.Views, known: map[string]*generation{},
+	return &Index{client: client, prefix: c.Prefix, views: c.Views, shards: c.Shards, replicas: c.Replicas, known: map[string]*generation{},
 		trigrams: sync.Pool{New: func() any { return &segment.Trigrams{} }}}, nil
 }
 

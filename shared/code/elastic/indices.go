@@ -81,13 +81,19 @@ func (x *Index) createBody(index string) object {
 	if fields := excluded[index]; fields != nil {
 		mapping["_source"] = object{"excludes": fields}
 	}
-	return object{
-		"settings": object{
-			"index.translog.durability": durable,
-			"analysis":                  object{"analyzer": object{"trigrams": object{"type": "custom", "tokenizer": "whitespace"}}},
-		},
-		"mappings": mapping, "aliases": aliases,
+	settings := object{
+		"index.translog.durability": durable,
+		"analysis":                  object{"analyzer": object{"trigrams": object{"type": "custom", "tokenizer": "whitespace"}}},
 	}
+	if index == generations {
+		settings["index.number_of_shards"] = 1
+	} else if x.shards > 0 {
+		settings["index.number_of_shards"] = x.shards
+	}
+	if x.replicas != nil {
+		settings["index.number_of_replicas"] = *x.replicas
+	}
+	return object{"settings": settings, "mappings": mapping, "aliases": aliases}
 }
 
 // durable is the setting with which a server answers a write when it is on disk.

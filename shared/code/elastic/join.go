@@ -31,21 +31,25 @@ type join struct {
 func (s *search) newJoin() (*join, error) {
 	j := &join{files: allOf(s.inShownGenerations(), s.fileQuery()), blobs: s.blobQuery()}
 	j.byFiles = j.blobs == nil
+	none := false // no blob matches
 	if !j.byFiles {
 		nBlobs, err := s.index.count(s.ctx, blobs, j.blobs)
 		if err != nil {
 			return nil, err
 		}
-		nFiles, err := s.index.count(s.ctx, files, j.files)
-		if err != nil {
-			return nil, err
+		nFiles := 0
+		if nBlobs > 0 {
+			if nFiles, err = s.index.count(s.ctx, files, j.files); err != nil {
+				return nil, err
+			}
 		}
-		j.byFiles = nFiles < nBlobs
+		j.byFiles, none = nFiles < nBlobs, nBlobs == 0
 	}
 	if j.byFiles {
-		j.pages = selection{alias: files, query: j.files, fields: fileFields, order: []string{"oid", "key"}}
+		j.pages = selection{alias: files, query: j.files, order: []string{"oid", "key"}}
 	} else {
 		j.pages = blobPages(j.blobs)
+		j.pages.ended = none
 	}
 	return j, nil
 }
@@ -58,12 +62,12 @@ func (j *join) byPath(s *search) *join {
 	}
 	withWord := allOf(j.files, s.pathQuery())
 	return &join{files: withWord, blobs: object{"bool": object{"must_not": []any{j.blobs}}}, byFiles: true, last: true,
-		pages: selection{alias: files, query: withWord, fields: fileFields, order: []string{"oid", "key"}}}
+		pages: selection{alias: files, query: withWord, order: []string{"oid", "key"}}}
 }
 
 // blobPages selects blobs by their object ids.
 func blobPages(query any) selection {
-	return selection{alias: blobs, query: query, fields: []string{"oid", "size"}, order: []string{"oid"}}
+	return selection{alias: blobs, query: query, order: []string{"oid"}}
 }
 
 // nextOf returns the next candidates of *j, and of the joins that follow it; nil after the last ones.
@@ -80,7 +84,7 @@ func (s *search) nextOf(j **join) ([]*candidate, error) {
 // to the next page while a page has none.
 func (j *join) nextCandidates(s *search) ([]*candidate, error) {
 	for !j.byFiles {
-		page, err := nextPage[*blob](s.ctx, s.index, &j.pages)
+		page, err := nextBlobs(s.ctx, s.index, &j.pages)
 		if err != nil || len(page) == 0 {
 			return nil, err
 		}
@@ -101,14 +105,14 @@ func (j *join) nextCandidates(s *search) ([]*candidate, error) {
 
 // placesOf returns the candidates among a page of blobs: those that occur in files that may match,
 // each with all of these files, in the order of object ids.
-func (j *join) placesOf(s *search, page []*blob) ([]*candidate, error) {
+func (j *join) placesOf(s *search, page []blobSize) ([]*candidate, error) {
 	ids := make([]code.OID, len(page))
 	size := make(map[code.OID]int64, len(page))
 	for i, b := range page {
 		ids[i], size[b.OID] = b.OID, b.Size
 	}
 	var all []*candidate
-	places := selection{alias: files, query: allOf(j.files, object{"terms": object{"oid": ids}}), fields: fileFields, order: []string{"oid", "key"}}
+	places := selection{alias: files, query: allOf(j.files, object{"terms": object{"oid": ids}}), order: []string{"oid", "key"}}
 	for {
 		found, err := nextPage[*file](s.ctx, s.index, &places)
 		if err != nil || len(found) == 0 {
@@ -153,8 +157,8 @@ func (j *join) blobsOf(s *search, page []*file) ([]*candidate, error) {
 		ids[i] = c.OID
 	}
 	matching := blobPages(allOf(j.blobs, object{"terms": object{"oid": ids}}))
-	found, err := nextPage[*blob](s.ctx, s.index, &matching)
+	found, err := nextBlobs(s.ctx, s.index, &matching)
 	return slices.DeleteFunc(all, func(c *candidate) bool {
-		return !slices.ContainsFunc(found, func(b *blob) bool { return b.OID == c.OID })
+		return !slices.ContainsFunc(found, func(b blobSize) bool { return b.OID == c.OID })
 	}), err
 }

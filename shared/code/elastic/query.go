@@ -83,14 +83,18 @@ func (p *plan) compilePattern(e code.Expr, pattern code.Pattern, fold bool) erro
 	return nil
 }
 
-// maxClauses is how many trigrams a query asks for. A server accepts 1,024 clauses.
-const maxClauses = 512
+// Bounds of a query. What is past them excludes no document, and verify decides.
+const (
+	maxClauses = 512 // trigrams; a server accepts 1,024 clauses
+	maxDepth   = 15  // combinations in one another; a server accepts 20, and others are around a query
+)
 
 // candidates builds the query for documents of one side that may match.
 type candidates struct {
 	*plan
 	leaf    func(c *candidates, e code.Expr) (query any, exact bool) // blobLeaf or fileLeaf
 	clauses int                                                      // so far
+	depth   int                                                      // combinations around the part
 	noPaths bool                                                     // no Path that is not negated holds
 	negated bool                                                     // the part is below a negation
 }
@@ -100,6 +104,11 @@ type candidates struct {
 // only such a query can be negated. An alternative with a part that every document may match has
 // no query.
 func (c *candidates) queryFor(e code.Expr) (query any, exact bool) {
+	if c.depth == maxDepth {
+		return nil, false
+	}
+	c.depth++
+	defer func() { c.depth-- }()
 	switch e := e.(type) {
 	case code.And:
 		var filter []any
@@ -189,6 +198,11 @@ func languageLeaf(e code.Expr) (query any, exact bool) {
 // hasTrigrams returns the query for documents whose field has the trigrams of a need; nil, which
 // excludes no document, if they are not known or too many.
 func (c *candidates) hasTrigrams(field string, n match.Need) any {
+	if c.depth == maxDepth {
+		return nil
+	}
+	c.depth++
+	defer func() { c.depth-- }()
 	switch n.Op {
 	case match.Literal:
 		return c.hasLiteral(field, n.Text)

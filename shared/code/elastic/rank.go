@@ -130,7 +130,7 @@ func (s *search) blobsDefining() (found map[code.OID]bool, all bool, err error) 
 	}
 	pages := blobPages(object{"bool": object{"should": should, "minimum_should_match": 1}})
 	for {
-		page, err := nextPage[*blob](s.ctx, s.index, &pages)
+		page, err := nextBlobs(s.ctx, s.index, &pages)
 		if err != nil || len(page) == 0 {
 			return found, false, err
 		}

@@ -130,22 +130,6 @@ func (s *search) mayMatch(f *file) bool {
 	return code.Evaluate(s.Root, func(e code.Expr) code.Truth { return s.evaluateForFile(e, f) }) != code.False
 }
 
-// countSkipped counts in Stats the files that are not indexed and that the filters do not exclude.
-func (s *search) countSkipped() error {
-	skipped := selection{alias: files, query: allOf(s.inShownGenerations(), s.fileQuery(), object{"exists": object{"field": "skipped"}}), fields: fileFields, order: []string{"oid", "key"}}
-	for {
-		page, err := nextPage[*file](s.ctx, s.index, &skipped)
-		if err != nil || len(page) == 0 {
-			return err
-		}
-		for _, f := range page {
-			if s.mayMatch(f) {
-				s.stats.Skipped[f.Skipped]++
-			}
-		}
-	}
-}
-
 // inShownGenerations returns the query for the files of the generations that are searched.
 func (s *search) inShownGenerations() any {
 	ids := make([]string, 0, len(s.shown))

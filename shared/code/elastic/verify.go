@@ -27,38 +27,82 @@ type hit struct {
 // hitBytes is about the memory of a hit.
 const hitBytes = 56
 
-// verify evaluates the query for candidates, and adds their matches to the results. It reads their
-// texts in groups of up to textsAtOnce bytes, or one longer text.
-func (s *search) verify(all []*candidate) error {
-	for len(all) > 0 {
-		n, size := 0, int64(0)
-		for n < len(all) && (n == 0 || size+all[n].Size <= textsAtOnce) {
-			size += all[n].Size
-			n++
-		}
-		if err := s.verifyGroup(all[:n]); err != nil {
-			return err
-		}
-		all = all[n:]
-	}
-	return nil
+// group is candidates whose blobs are read in one request.
+type group struct {
+	candidates []*candidate
+	blobs      []*blob // in the order of candidates; nil for each that the server has lost
+	err        error   // of reading
 }
 
-// verifyGroup reads the blobs of a group in one request, and evaluates the query for each; the
-// blobs come in the order of their ids. A blob that the server has lost counts as skipped.
-func (s *search) verifyGroup(group []*candidate) error {
+// verify evaluates the query for candidates, and adds their matches to the results. While one group is
+// evaluated, the next one is read, so the texts of two groups are in memory.
+func (s *search) verify(all []*candidate) error {
+	ctx, cancel := context.WithCancel(s.ctx)
+	read := make(chan group)
+	go func() {
+		defer close(read)
+		for candidates := range inGroups(all) {
+			g := s.readGroup(ctx, candidates)
+			select {
+			case read <- g:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	defer func() {
+		cancel()
+		for range read { // until the goroutine has ended
+		}
+	}()
+	for g := range read {
+		if g.err != nil {
+			return g.err
+		}
+		if err := s.evaluateGroup(g); err != nil {
+			return err
+		}
+	}
+	return context.Cause(s.ctx)
+}
+
+// inGroups yields candidates in their order, in groups of at most idsAtOnce with at most textsAtOnce bytes
+// of text, or of one with a longer text.
+func inGroups(all []*candidate) func(yield func([]*candidate) bool) {
+	return func(yield func([]*candidate) bool) {
+		for len(all) > 0 {
+			n, size := 0, int64(0)
+			for n < min(len(all), idsAtOnce) && (n == 0 || size+all[n].Size <= textsAtOnce) {
+				size += all[n].Size
+				n++
+			}
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
+}
+
+// readGroup reads the blobs of a group in one request: whole documents, which a server need not parse.
+func (s *search) readGroup(ctx context.Context, candidates []*candidate) group {
+	ids := make([]string, len(candidates))
+	for i, c := range candidates {
+		ids[i] = string(c.OID)
+	}
 	fields := "info"
 	if s.readsText {
-		fields = "info,text,raw,symbols"
+		fields = wholeDocument
 	}
-	ids := make([]code.OID, len(group))
-	for i, c := range group {
-		ids[i] = c.OID
-	}
-	i := 0
-	return s.index.eachBlob(s.ctx, ids, fields, func(_ code.OID, b *blob) error {
-		r := &readBlob{candidate: group[i], values: map[code.Expr]code.Truth{}, hits: map[code.Expr][]hit{}}
-		i++
+	found, err := readMany[blob](ctx, s.index, blobs, ids, fields)
+	return group{candidates, found, err}
+}
+
+// evaluateGroup evaluates the query for each blob of a group. A blob that the server has lost counts as
+// skipped.
+func (s *search) evaluateGroup(g group) error {
+	for i, b := range g.blobs {
+		r := &readBlob{candidate: g.candidates[i], values: map[code.Expr]code.Truth{}, hits: map[code.Expr][]hit{}}
 		if b == nil {
 			for _, f := range r.places {
 				if s.shown[f.Generation].Blobs == *s.index.blobsID.Load() { // others were counted as a whole
@@ -70,8 +114,12 @@ func (s *search) verifyGroup(group []*candidate) error {
 			r.blob, r.text = *b, b.content()
 		}
 		r.searched = !s.delivering
-		return s.evaluateBlob(r)
-	})
+		if err := s.evaluateBlob(r); err != nil {
+			return err
+		}
+		g.blobs[i] = nil // its memory is free before that of the group
+	}
+	return nil
 }
 
 // evaluateBlob evaluates the query for each place of a blob, and adds the matches to the results.

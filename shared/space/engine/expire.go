@@ -44,7 +44,7 @@ func (e *Engine) runInternal(f func(*transaction)) {
 // endTTL runs the expiry procedure of an entry whose TTL has passed, and removes the entry
 // unless the procedure held it, extended it or removed it.
 func (tx *transaction) endTTL(x *entry) {
-	tx.traceExpiry(x, x.Expiry, space.Due)
+	tx.traceExpiry(x, x.Expiry, space.Due, 0)
 	tx.callExpiry(x, x.Expiry, space.Expired{Ref: x.Ref, Cause: space.Due})
 	if now := tx.st.entries[x.Ref]; now != nil && now.Hold == nil && now.Deadline == x.Deadline {
 		tx.change(now, nil, space.Take)
@@ -54,7 +54,7 @@ func (tx *transaction) endTTL(x *entry) {
 // endHold runs the expiry procedure of an entry whose hold has ended, and makes the
 // entry visible unless the procedure changed the hold. For beside see space.Expired.
 func (tx *transaction) endHold(x *entry, cause space.Cause, beside int) {
-	tx.traceExpiry(x, x.Hold.Expiry, cause)
+	tx.traceExpiry(x, x.Hold.Expiry, cause, beside)
 	tx.callExpiry(x, x.Hold.Expiry, space.Expired{Ref: x.Ref, Cause: cause, Holder: x.Hold.Session, Beside: int64(beside)})
 	if now := tx.st.entries[x.Ref]; now != nil && now.Hold == x.Hold {
 		tx.back(now, space.OldPlace)

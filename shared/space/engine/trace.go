@@ -51,12 +51,12 @@ func (tx *transaction) traceEvent(event trace.Event) {
 }
 
 // traceExpiry records that a hold or a TTL has ended, before the steps that follow
-// from it.
-func (tx *transaction) traceExpiry(x *entry, procedure string, cause space.Cause) {
+// from it. For beside see space.Expired.
+func (tx *transaction) traceExpiry(x *entry, procedure string, cause space.Cause, beside int) {
 	if tx.e.trace == nil {
 		return
 	}
-	event := trace.Event{Operation: trace.Expire, Procedure: procedure, Result: string(cause)}
+	event := trace.Event{Operation: trace.Expire, Procedure: procedure, Result: string(cause), Beside: beside}
 	if x.Hold != nil {
 		event.Process = x.Hold.Session
 	}
@@ -97,7 +97,11 @@ func (tx *transaction) events() []trace.Event {
 		case s.change == space.Hold && s.new.Hold.Session == "":
 			event.Operation = trace.Hide
 		}
-		events = append(events, withEntry(event, s.entry()))
+		event = withEntry(event, s.entry())
+		if s.new != nil {
+			event.Due = dueAt(s.new)
+		}
+		events = append(events, event)
 	}
 	return events
 }
@@ -171,5 +175,6 @@ func restoreEvent(clock time.Duration, x *entry) trace.Event {
 	if isTaken(x) {
 		event.Result = trace.TakenResult
 	}
+	event.Due = dueAt(x)
 	return withEntry(event, x)
 }

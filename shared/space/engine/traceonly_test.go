@@ -66,9 +66,13 @@ func (f *follower) apply(e trace.Event) error {
 	case "replace":
 		e.Result = now.Result
 		f.at[e.Ref] = e
-	case "hold":
+	case "hold", trace.Hide:
 		e.Result = trace.HeldResult
 		f.at[e.Ref] = e
+	case trace.Expire:
+		if e.Result == string(space.Due) && (now.Due == 0 || e.Clock < now.Due) {
+			return fmt.Errorf("it is due at %s", now.Due)
+		}
 	case "back":
 		f.at[e.Ref] = e
 	}

@@ -32,9 +32,15 @@ const (
 	Hide   = "hide"
 	Begin  = "begin"  // a session begins, or is restored
 	End    = "end"    // a session ends; the result is the cause: lost or closed
-	Expire = "expire" // a hold or a TTL ends; the result is the cause: due, lost or closed
+	Expire = "expire" // a hold or a TTL ends; the result is the cause: Due, Lost or closed
 	Ack    = "ack"    // a get is acknowledged: its tuple cannot come back
 	Call   = "call"   // a procedure that was refused
+)
+
+// Causes of an Expire, as package space names them.
+const (
+	Due  = "due"
+	Lost = "lost"
 )
 
 // Results that are neither the wire code of an error nor the cause of an end.
@@ -61,6 +67,11 @@ type Event struct {
 	Ref       int64         `json:"ref,omitempty"`      // identifies the tuple for ever, through all its changes
 	Result    string        `json:"result"`
 	Lease     string        `json:"lease,omitempty"` // that the tuple names, see LeaseOf
+	// Due is the engine time at which the hold of the tuple, or the TTL of one that is not held, ends if nothing changes
+	// it; 0: never, or the tuple is gone.
+	Due time.Duration `json:"due,omitempty"`
+	// Beside is, for an Expire with the session, how many other holds with the same procedure the session had.
+	Beside int `json:"beside,omitempty"`
 }
 
 // RoleOf returns the role in a session id such as worker-7f3a9c01, else "".

@@ -10,7 +10,7 @@ export function forget() {
   session.expanded = [];
 }
 
-const maxText = 256 << 10;
+const maxText = 256 << 10; // characters of a box; one takes up to six bytes in a file
 const numbers = (a) => (Array.isArray(a) ? a.filter((n) => Number.isInteger(n) && n >= 0 && n < 1e6).slice(0, 1000) : []);
 const text = (t) => (typeof t === "string" ? t.slice(0, maxText) : "");
 
@@ -39,7 +39,7 @@ export function toLink(s) {
 
 // fromFile returns the session in a file: one that save wrote, or a model.
 export async function fromFile(file) {
-  if (file.size > 2 * maxText) throw new Error(`${file.name} is too large`);
+  if (file.size > 16 * maxText) throw new Error(`${file.name} is too large`);
   const content = await file.text();
   return file.name.endsWith(".json") ? parse(content) : { init: "", program: content, choices: [], ahead: [] };
 }

@@ -14,6 +14,7 @@ import (
 const (
 	maxBody  = 100 << 20 // http.max_content_length
 	maxTerm  = 32_766    // bytes of a keyword
+	maxID    = 512       // bytes
 	maxToken = 255       // of the tokenizer whitespace; longer ones are split
 )
 
@@ -22,9 +23,6 @@ const (
 func (s *Server) bulk(r request) (any, *refusal) {
 	if r.parameter("require_alias") != "true" {
 		return nil, refuse(http.StatusBadRequest, "elastictest", "without require_alias a write creates an index")
-	}
-	if len(r.body) > maxBody {
-		return nil, refuse(http.StatusRequestEntityTooLarge, "too_large", "entity content is too long [%d]", len(r.body))
 	}
 	if len(r.body) == 0 || r.body[len(r.body)-1] != '\n' {
 		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "The bulk request must be terminated by a newline [\\n]")
@@ -40,6 +38,9 @@ func (s *Server) bulk(r request) (any, *refusal) {
 			return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "Malformed action/metadata line [%d]", at+1)
 		}
 		for action, to := range head {
+			if to.ID == "" || len(to.ID) > maxID {
+				return nil, refuse(http.StatusBadRequest, "action_request_validation_exception", "Validation Failed: 1: id [%.40s] has a wrong length;", to.ID)
+			}
 			var source []byte
 			if action != "delete" {
 				if at++; at == len(rows) {
@@ -74,9 +75,6 @@ func (s *Server) write(action, name, id string, source []byte) (status int, fail
 	i, _, err := s.find(name)
 	if err != nil {
 		return err.status, err
-	}
-	if id == "" || len(id) > 512 {
-		return http.StatusBadRequest, refuse(http.StatusBadRequest, "illegal_argument_exception", "id [%s] has a wrong length", id)
 	}
 	known := i.docs[id] != nil
 	switch action {
@@ -204,8 +202,12 @@ func (s *Server) readMany(r request) (any, *refusal) {
 			answer["found"] = false
 		default:
 			answer["found"] = true
-			if fields := r.parameter("_source_includes"); fields != "" {
-				answer["_source"] = i.docs[id].only(strings.Split(fields, ","))
+			var fields []string
+			if names := r.parameter("_source_includes"); names != "" {
+				fields = strings.Split(names, ",")
+			}
+			if r.parameter("_source") != "false" {
+				answer["_source"] = i.docs[id].only(fields)
 			}
 		}
 		docs = append(docs, answer)
@@ -213,8 +215,11 @@ func (s *Server) readMany(r request) (any, *refusal) {
 	return map[string]any{"docs": docs}, nil
 }
 
-// only returns some fields of a document.
+// only returns some fields of a document; all of them if fields is nil.
 func (d *document) only(fields []string) map[string]any {
+	if fields == nil {
+		return d.source
+	}
 	some := map[string]any{}
 	for _, name := range fields {
 		if v, ok := d.source[name]; ok {

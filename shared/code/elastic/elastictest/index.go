@@ -1,6 +1,7 @@
 package elastictest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -64,6 +65,8 @@ func (s *Server) create(r request) (any, *refusal) {
 	var body struct {
 		Settings struct {
 			Durability string         `json:"index.translog.durability"`
+			Shards     int            `json:"index.number_of_shards"`
+			Replicas   *int           `json:"index.number_of_replicas"`
 			Analysis   map[string]any `json:"analysis"`
 		} `json:"settings"`
 		Mappings mapping              `json:"mappings"`
@@ -85,12 +88,16 @@ func (s *Server) create(r request) (any, *refusal) {
 	if !reflect.DeepEqual(body.Settings.Analysis, want) {
 		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "analysis %v", body.Settings.Analysis)
 	}
+	if body.Settings.Shards < 0 || body.Settings.Shards > 1024 || body.Settings.Replicas != nil && *body.Settings.Replicas < 0 {
+		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "Failed to parse value for setting [index.number_of_shards] or [index.number_of_replicas]")
+	}
 	if err := checkFields(body.Mappings.Properties); err != nil {
 		return nil, err
 	}
 	s.created++
 	i := &index{uuid: fmt.Sprint("uuid-", s.created), mapping: body.Mappings, docs: map[string]*document{}}
-	i.settings = map[string]any{"index": map[string]any{"uuid": i.uuid, "translog": map[string]any{"durability": body.Settings.Durability}}}
+	i.settings = map[string]any{"index": map[string]any{"uuid": i.uuid, "translog": map[string]any{"durability": body.Settings.Durability},
+		"number_of_shards": fmt.Sprint(max(1, body.Settings.Shards)), "number_of_replicas": fmt.Sprint(*cmp.Or(body.Settings.Replicas, new(1)))}}
 	for name, a := range body.Aliases {
 		if s.indices[name] != nil {
 			return nil, refuse(http.StatusBadRequest, "invalid_alias_name_exception", "Invalid alias name [%s]: an index or data stream exists with the same name as the alias", name)
@@ -134,13 +141,32 @@ func (s *Server) get(r request) (any, *refusal) {
 	found := map[string]any{}
 	for name, i := range s.indices {
 		if _, ok := s.aliases[r.name][name]; ok || name == r.name {
-			found[name] = map[string]any{"aliases": map[string]any{}, "mappings": i.mapping, "settings": i.settings}
+			found[name] = map[string]any{"aliases": s.aliasesOf(name), "mappings": i.mapping, "settings": i.settings}
 		}
 	}
 	if len(found) == 0 {
 		return nil, notFound(r.name)
 	}
 	return found, nil
+}
+
+// aliasesOf returns the aliases of an index, each with its filter if it has one.
+func (s *Server) aliasesOf(index string) map[string]any {
+	all := map[string]any{}
+	for name, of := range s.aliases {
+		if a, ok := of[index]; ok {
+			all[name] = a.shown()
+		}
+	}
+	return all
+}
+
+// shown returns how the server describes an alias.
+func (a alias) shown() map[string]any {
+	if a.filter == nil {
+		return map[string]any{}
+	}
+	return map[string]any{"filter": a.filter}
 }
 
 // find returns the index of a name or of an alias, and the filter of the alias; nil: it shows
@@ -183,11 +209,7 @@ func (s *Server) getAlias(r request) (any, *refusal) {
 	}
 	found := map[string]any{}
 	for index, a := range s.aliases[r.name] {
-		one := map[string]any{}
-		if a.filter != nil {
-			one["filter"] = a.filter
-		}
-		found[index] = map[string]any{"aliases": map[string]any{r.name: one}}
+		found[index] = map[string]any{"aliases": map[string]any{r.name: a.shown()}}
 	}
 	return found, nil
 }
@@ -226,7 +248,7 @@ func (s *Server) changeAliases(r request) (any, *refusal) {
 			}
 		}
 	}
-	return map[string]any{"acknowledged": true, "errors": false}, nil
+	return map[string]any{"acknowledged": true}, nil
 }
 
 // refresh is POST /INDEX/_refresh: searches see the documents written so far. An unknown index is

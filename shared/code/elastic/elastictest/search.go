@@ -1,8 +1,10 @@
 package elastictest
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -10,9 +12,11 @@ import (
 
 // Limits of a server.
 const (
-	maxWindow  = 10_000 // index.max_result_window
-	maxClauses = 1024   // of a query
-	maxTerms   = 65_536 // of a query "terms"
+	maxWindow   = 10_000 // index.max_result_window
+	defaultSize = 10
+	maxClauses  = 1024   // of a query
+	maxDepth    = 20     // of bool queries in one another; Elasticsearch 7 refuses more
+	maxTerms    = 65_536 // of a query "terms"
 )
 
 // matcher reports whether a document matches a query.
@@ -21,7 +25,8 @@ type matcher func(*document) bool
 // compiler compiles a query.
 type compiler struct {
 	*index
-	clauses int
+	clauses int // so far
+	depth   int // bool queries around the part
 }
 
 func parsing(format string, args ...any) *refusal {
@@ -151,6 +156,10 @@ func (c *compiler) compileBool(body json.RawMessage) (matcher, *refusal) {
 	if (len(of.Should) > 0) != (of.Minimum == 1) {
 		return nil, parsing("want minimum_should_match 1 with should")
 	}
+	if c.depth++; c.depth > maxDepth {
+		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "The nested depth of the query exceeds the maximum nested depth for bool queries set in [%d]", maxDepth)
+	}
+	defer func() { c.depth-- }()
 	filter, err := c.compileAll(of.Filter)
 	if err != nil {
 		return nil, err
@@ -221,18 +230,39 @@ type searchBody struct {
 	Query    json.RawMessage                     `json:"query"`
 	Sort     []map[string]struct{ Order string } `json:"sort"`
 	After    []string                            `json:"search_after"`
-	Source   []string                            `json:"_source"`
+	Source   sourceFilter                        `json:"_source"`
 	Track    *bool                               `json:"track_total_hits"`
+	Values   []string                            `json:"docvalue_fields"`
 	Collapse *struct {
 		Field string `json:"field"`
 	} `json:"collapse"`
+	Aggregations map[string]struct {
+		Terms struct {
+			Field string `json:"field"`
+			Size  int    `json:"size"`
+		} `json:"terms"`
+	} `json:"aggs"`
+}
+
+// sourceFilter is which fields of documents a search returns: false for none, names, or all.
+type sourceFilter struct {
+	none   bool
+	fields []string // nil: all
+}
+
+func (f *sourceFilter) UnmarshalJSON(data []byte) error {
+	f.none = string(data) == "false"
+	if f.none {
+		return nil
+	}
+	return json.Unmarshal(data, &f.fields)
 }
 
 // search is POST /INDEX/_search, in the order of a real server: it selects, sorts, skips those
 // before search_after, collapses and cuts to size. It refuses a size above maxWindow, and what
 // selected and order refuse.
 func (s *Server) search(r request) (any, *refusal) {
-	var body searchBody
+	body := searchBody{Size: defaultSize}
 	if err := r.decode(&body); err != nil {
 		return nil, err
 	}
@@ -272,13 +302,76 @@ func (s *Server) search(r request) (any, *refusal) {
 		if len(hits) == body.Size {
 			break
 		}
-		hit := map[string]any{"_id": d.id, "_source": d.only(body.Source)}
+		hit := map[string]any{"_id": d.id}
+		if !body.Source.none {
+			hit["_source"] = d.only(body.Source.fields)
+		}
 		if len(order) > 0 {
 			hit["sort"] = key(d)
 		}
+		if len(body.Values) > 0 {
+			if hit["fields"], err = i.docValues(d, body.Values); err != nil {
+				return nil, err
+			}
+		}
 		hits = append(hits, hit)
 	}
-	return map[string]any{"timed_out": false, "_shards": answered, "hits": map[string]any{"hits": hits}}, nil
+	answer := map[string]any{"timed_out": false, "_shards": answered, "hits": map[string]any{"hits": hits}}
+	if body.Aggregations != nil {
+		answer["aggregations"], err = i.aggregate(body, found)
+	}
+	return answer, err
+}
+
+// docValues returns the values of fields of a document. It refuses fields that keep none.
+func (i *index) docValues(d *document, fields []string) (map[string]any, *refusal) {
+	all := map[string]any{}
+	for _, name := range fields {
+		kind := i.mapping.Properties[name].Type
+		if kind != "keyword" && kind != "long" {
+			return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "field [%s] has no doc values", name)
+		}
+		var values []any
+		for _, v := range d.values[name] {
+			if kind == "long" {
+				values = append(values, json.Number(v))
+			} else {
+				values = append(values, v)
+			}
+		}
+		if values != nil {
+			all[name] = values
+		}
+	}
+	return all, nil
+}
+
+// aggregate counts documents by the values of keywords: the most frequent first, at most size. It
+// refuses other fields.
+func (i *index) aggregate(body searchBody, of []*document) (map[string]any, *refusal) {
+	all := map[string]any{}
+	for name, a := range body.Aggregations {
+		if i.mapping.Properties[a.Terms.Field].Type != "keyword" || a.Terms.Size < 1 {
+			return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "terms of field [%s], size %d", a.Terms.Field, a.Terms.Size)
+		}
+		counts := map[string]int{}
+		for _, d := range of {
+			for _, v := range d.values[a.Terms.Field] {
+				counts[v]++
+			}
+		}
+		keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
+		buckets, others := []any{}, 0
+		for n, k := range keys {
+			if n < a.Terms.Size {
+				buckets = append(buckets, map[string]any{"key": k, "doc_count": counts[k]})
+			} else {
+				others += counts[k]
+			}
+		}
+		all[name] = map[string]any{"sum_other_doc_count": others, "buckets": buckets}
+	}
+	return all, nil
 }
 
 // order returns the fields that a search sorts by. Sort and collapse accept only keywords in
@@ -302,27 +395,4 @@ func (i *index) order(body searchBody) (order []string, err *refusal) {
 		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "search_after has %d value(s) but sort has %d.", len(body.After), len(order))
 	}
 	return order, nil
-}
-
-// deleteByQuery is POST /INDEX/_delete_by_query: it deletes at most max_docs documents that
-// searches see and that the query matches, and refreshes the index. It refuses what selected
-// refuses.
-func (s *Server) deleteByQuery(r request) (any, *refusal) {
-	var body struct {
-		Query json.RawMessage `json:"query"`
-		Most  int             `json:"max_docs"`
-	}
-	if err := r.decode(&body); err != nil {
-		return nil, err
-	}
-	i, found, err := s.selected(r.name, body.Query)
-	if err != nil {
-		return nil, err
-	}
-	found = found[:min(len(found), body.Most)]
-	for _, d := range found {
-		delete(i.docs, d.id)
-	}
-	i.refresh()
-	return map[string]any{"deleted": len(found), "version_conflicts": 0, "failures": []any{}}, nil
 }

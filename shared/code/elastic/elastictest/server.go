@@ -143,7 +143,11 @@ func (s *Server) respond(r *http.Request) (*Answer, error) {
 
 // asAnswer returns the answer with a document.
 func asAnswer(status int, header http.Header, document any) (*Answer, error) {
-	data, err := json.Marshal(document)
+	var data []byte
+	var err error
+	if document != nil {
+		data, err = json.Marshal(document)
+	}
 	all := http.Header{"Content-Type": {"application/json"}}
 	maps.Copy(all, header)
 	return &Answer{Status: status, Header: all, Body: string(data)}, err
@@ -184,6 +188,9 @@ func (s *Server) answer(r *http.Request, body []byte) (status int, answer any) {
 	if user, password, _ := r.BasicAuth(); s.User != "" && (user != s.User || password != s.Password) {
 		e := refuse(http.StatusUnauthorized, "security_exception", "unable to authenticate user [%s]", user)
 		return e.status, e.body()
+	}
+	if len(body) > maxBody { // without a body, and without a word
+		return http.StatusRequestEntityTooLarge, nil
 	}
 	answer, err := s.route(r, body)
 	if err != nil {
@@ -270,14 +277,13 @@ const (
 )
 
 var operations = map[string]operation{
-	"GET":                   {false, nil, "", (*Server).get},
-	"PUT":                   {false, nil, ofJSON, (*Server).create},
-	"GET _alias":            {false, nil, "", (*Server).getAlias},
-	"POST _aliases":         {false, nil, ofJSON, (*Server).changeAliases},
-	"POST _bulk":            {false, []string{"require_alias=true"}, ofLines, (*Server).bulk},
-	"POST _mget":            {true, []string{"_source=false", "_source_includes"}, ofJSON, (*Server).readMany},
-	"POST _search":          {true, []string{"allow_partial_search_results=false"}, ofJSON, (*Server).search},
-	"POST _count":           {true, nil, ofJSON, (*Server).count},
-	"POST _refresh":         {true, nil, "", (*Server).refresh},
-	"POST _delete_by_query": {true, []string{"conflicts=proceed", "refresh=true"}, ofJSON, (*Server).deleteByQuery},
+	"GET":           {false, nil, "", (*Server).get},
+	"PUT":           {false, nil, ofJSON, (*Server).create},
+	"GET _alias":    {false, nil, "", (*Server).getAlias},
+	"POST _aliases": {false, nil, ofJSON, (*Server).changeAliases},
+	"POST _bulk":    {false, []string{"require_alias=true"}, ofLines, (*Server).bulk},
+	"POST _mget":    {true, []string{"_source=false", "_source_includes"}, ofJSON, (*Server).readMany},
+	"POST _search":  {true, []string{"allow_partial_search_results=false"}, ofJSON, (*Server).search},
+	"POST _count":   {true, nil, ofJSON, (*Server).count},
+	"POST _refresh": {true, nil, "", (*Server).refresh},
 }

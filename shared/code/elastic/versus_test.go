@@ -1,0 +1,144 @@
+package elastic_test
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"go/build"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"leasehold/shared/code"
+	"leasehold/shared/code/analyse"
+	"leasehold/shared/code/elastic"
+	"leasehold/shared/code/elastic/opensearchtest"
+	"leasehold/shared/code/embedded"
+)
+
+var (
+	versusCopies  = flag.Int("versus.copies", 0, "compare the driver with the embedded index on so many copies of Go's sources")
+	versusRepeats = flag.Int("versus.repeats", 20, "how often each query is repeated")
+)
+
+// versusQueries are the queries that are compared.
+var versusQueries = []struct{ what, query string }{
+	{"absent word", "zxqvjkwp"},
+	{"rare word", "Fprintln ReverseProxy"},
+	{"definition", "sym:RoundTripper"},
+	{"common word", "context"},
+	{"broad regular expression", `/return .*\bnil, .*err\w*\(/`},
+	{"a filter", "lang:go file:_test TestMain"},
+}
+
+// TestVersusEmbedded prints how long the embedded index and the driver take for the same. It runs for
+// make versus-search only.
+func TestVersusEmbedded(t *testing.T) {
+	if *versusCopies == 0 {
+		return
+	}
+	url := os.Getenv("TEST_ES_URL")
+	if url == "" {
+		node, err := opensearchtest.Start(t.TempDir(), opensearchtest.Options{Heap: "1g", Java: " "})
+		require.NoError(t, err)
+		defer node.Stop()
+		url = node.URL
+	}
+	local, err := embedded.Open(t.TempDir(), embedded.Options{})
+	require.NoError(t, err)
+	defer local.Close()
+	remote := openReal(t, url, elastic.Config{})
+	var spent [2]time.Duration
+	files := 0
+	for n := range *versusCopies {
+		batches, m := goSources(t, n, ".")
+		files += len(m.Files)
+		for i, x := range []code.Searcher{local, remote} {
+			began := time.Now()
+			for _, batch := range batches {
+				require.NoError(t, x.PutBlobs(t.Context(), "versus", batch))
+			}
+			require.NoError(t, x.Publish(t.Context(), m))
+			spent[i] += time.Since(began)
+		}
+	}
+	fmt.Printf("%d files in %d repositories\n\n| | lines | embedded p50 | server p50 | slowest | ratio |\n|---|---|---|---|---|---|\n", files, *versusCopies)
+	row := func(what, lines string, a, b, slowest time.Duration) {
+		fmt.Printf("| %s | %s | %.1f ms | %.1f ms | %.1f ms | %.1f |\n", what, lines, ms(a), ms(b), ms(slowest), ms(b)/ms(a))
+	}
+	row("index", "", spent[0], spent[1], spent[1])
+	for _, q := range versusQueries {
+		a, lines, _ := measured(t, local, q.query)
+		b, found, slowest := measured(t, remote, q.query)
+		if lines != found {
+			lines += " / " + found
+		}
+		row(q.what+" `"+q.query+"`", lines, a, b, slowest)
+	}
+}
+
+func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// measured returns the median and the longest time of a query, and how many lines it finds.
+func measured(t *testing.T, x code.Searcher, text string) (median time.Duration, lines string, longest time.Duration) {
+	q, err := code.Parse(text)
+	require.NoError(t, err)
+	var all []time.Duration
+	for range *versusRepeats {
+		began := time.Now()
+		stats, err := x.Search(context.Background(), q, code.Options{}, func(code.Match) bool { return true })
+		require.NoError(t, err)
+		all = append(all, time.Since(began))
+		lines = fmt.Sprintf("%d in %d files", stats.Matches, stats.Files)
+		if stats.Stopped != "" {
+			lines += ", stopped: " + stats.Stopped
+		}
+	}
+	slices.Sort(all)
+	return all[len(all)/2], lines, all[len(all)-1]
+}
+
+// goSources returns the files of Go's sources that are below one of folders, as batches of blobs and the
+// manifest of a repository of them. The texts of copies differ.
+func goSources(t *testing.T, copyNumber int, folders ...string) (batches [][]code.Blob, m code.Manifest) {
+	analyser := analyse.New("")
+	defer func() { require.NoError(t, analyser.Close()) }()
+	name := fmt.Sprintf("go%d", copyNumber)
+	m = code.Manifest{RepoID: name, Repo: name, Refs: []code.Ref{{Name: "HEAD", Commit: "1"}}}
+	root := filepath.Join(build.Default.GOROOT, "src")
+	seen, size := map[code.OID]bool{}, 8<<20
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || !slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, filepath.Join(root, f)+"/") }) {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		if copyNumber > 0 {
+			content = fmt.Appendf(content, "// copy %d\n", copyNumber)
+		}
+		id := code.OIDOf(content)
+		m.Files = append(m.Files, code.File{Ref: "HEAD", Path: path[len(root)+1:], OID: id})
+		if seen[id] {
+			return nil
+		}
+		seen[id] = true
+		b, err := analyser.Blob(t.Context(), path, id, content)
+		size += len(content)
+		if size > 8<<20 || len(batches[len(batches)-1]) == 2000 {
+			batches, size = append(batches, nil), len(content)
+		}
+		batches[len(batches)-1] = append(batches[len(batches)-1], b)
+		return err
+	}))
+	slices.SortFunc(m.Files, func(a, b code.File) int { return cmp.Compare(a.Path, b.Path) })
+	return batches, m
+}
