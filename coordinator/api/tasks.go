@@ -232,7 +232,7 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 const defaultResultTTL = 3600
 
 // newTask converts the body that creates a task. Without a timeout the task has the default one. Its attempts belong to
-// the trace of the request. What is to be done with the parents, limits and result that a task does not have may be
+// the trace of the request. Options about parents, limits and a result that a task does not have may be
 // there: a program may fill these lists, or leave them empty.
 func newTask(ctx context.Context, n types.NewTask) (task.New, error) {
 	timeout := task.DefaultTimeout

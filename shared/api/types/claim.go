@@ -103,7 +103,7 @@ type Resolution struct {
 	Token  int64           `json:"token" schema:"minimum: 1"`
 	Result json.RawMessage `json:"result,omitempty" doc:"any JSON, at most 960 KiB; null if absent"`
 	Create []NewTask       `json:"create,omitempty" doc:"tasks to create in the same transaction, at most 1000" schema:"maxItems: 1000"`
-	Output string          `json:"output,omitempty" doc:"the last lines that the attempt printed, of which 2 KiB are kept with the end of the task"`
+	Output string          `json:"output,omitempty" doc:"the last lines that the attempt printed; the last 2 KiB are kept with the end of the task"`
 }
 
 // Release is the body that gives a task back after an attempt that failed.
