@@ -191,7 +191,7 @@ func (d *goDriver) inSession(ctx context.Context, c *apiclient.Client, l line) (
 	session, task := d.sessions[l.Session], d.tasks[l.ID]
 	switch l.Do {
 	case "session":
-		n := types.NewSession{Name: l.Name, TTL: models.Seconds(max(l.TTL, 30))}
+		n := types.NewSession{Name: l.Name, TTL: new(models.Seconds(max(l.TTL, 30)))}
 		for action, slots := range l.Serves {
 			n.Serves = append(n.Serves, types.Served{Action: action, Slots: int64(slots)})
 		}

@@ -50,18 +50,27 @@ func (a *app) newDeadShow() *cobra.Command {
 		if err := showOne(a, o, row); err != nil || o.structured() {
 			return err
 		}
-		for _, h := range t.History {
-			if _, err := sayf(a.out, "\n%s  %s\n  %s\n", when(h.EndedAt), h.Worker, h.Error); err != nil {
+		return a.printAttempts(t)
+	})
+}
+
+// printAttempts prints the attempts of a task, why each failed or that it resolved the task, and what it printed.
+func (a *app) printAttempts(t types.Task) error {
+	for n, h := range t.History {
+		how := h.Error
+		if t.IsResolvedBy(n) {
+			how = "resolved"
+		}
+		if _, err := sayf(a.out, "\n%s  %s\n  %s\n", when(h.EndedAt), h.Worker, how); err != nil {
+			return err
+		}
+		for line := range strings.Lines(h.Output) {
+			if _, err := sayf(a.out, "  | %s\n", strings.TrimRight(line, "\n")); err != nil {
 				return err
 			}
-			for line := range strings.Lines(h.Output) {
-				if _, err := sayf(a.out, "  | %s\n", strings.TrimRight(line, "\n")); err != nil {
-					return err
-				}
-			}
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // requeueOne requeues a dead letter. It returns what becomes of the work; "" if it waits under its id.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/models"
 	"leasehold/shared/api/types"
 )
 
@@ -82,7 +83,7 @@ func (c *crowd) post(path string, body, answer any) {
 func (c *crowd) openSessions(n int) {
 	for i := range n {
 		var opened types.WorkerSession
-		c.post("/sessions", types.NewSession{Name: fmt.Sprint("worker-", i), TTL: 60, Serves: []types.Served{{Action: fmt.Sprint("paint-", i%20), Slots: 2}}}, &opened)
+		c.post("/sessions", types.NewSession{Name: fmt.Sprint("worker-", i), TTL: new(models.Seconds(60)), Serves: []types.Served{{Action: fmt.Sprint("paint-", i%20), Slots: 2}}}, &opened)
 		c.sessions = append(c.sessions, opened.ID)
 	}
 	ctx, stop := context.WithCancel(context.Background())

@@ -89,7 +89,14 @@ func (a *app) newTaskShow() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return showOne(a, o, taskRow{t})
+		row := taskRow{t}
+		if !o.structured() {
+			row.History = nil // each attempt follows below the table
+		}
+		if err := showOne(a, o, row); err != nil || o.structured() {
+			return err
+		}
+		return a.printAttempts(t)
 	})
 }
 

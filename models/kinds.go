@@ -164,20 +164,26 @@ func (k OriginKind) LocalForm(name string) Local {
 	return info.Local
 }
 
-// maxURI is the maximum length of an origin's URI, in bytes.
-const maxURI = 4096
+// MaxURI is the maximum length of an origin's URI, in bytes.
+const MaxURI = 4096
+
+// WebURLPattern is the regular expression of the URLs that IsWebURL accepts.
+const WebURLPattern = `^[Hh][Tt][Tt][Pp][Ss]?://(([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*@)?(([A-Za-z0-9._~-]|[^\x00-\x7f])+|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?` +
+	`(/([^%?#\x00-\x1f\x7f]|%[0-9A-Fa-f]{2})*)?(\?[^#\x00-\x1f\x7f]*)?(#([^%\x00-\x1f\x7f]|%[0-9A-Fa-f]{2})*)?$`
+
+var webURL = regexp.MustCompile(WebURLPattern)
 
 // IsWebURL reports whether uri is an http or https URL with a host, of at most 4096 bytes.
 func IsWebURL(uri string) bool {
-	u, err := url.Parse(uri)
-	return err == nil && len(uri) <= maxURI && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != ""
+	_, err := url.Parse(uri)
+	return err == nil && len(uri) <= MaxURI && webURL.MatchString(uri)
 }
 
 // IsSSHURL reports whether uri is an ssh URL with a host, of at most 4096 bytes. A name that
 // begins with - is none, because ssh takes it for an option.
 func IsSSHURL(uri string) bool {
 	u, err := url.Parse(uri)
-	return err == nil && len(uri) <= maxURI && u.Scheme == "ssh" && u.Hostname() != "" && !strings.HasPrefix(u.Hostname(), "-") && !strings.HasPrefix(u.User.Username(), "-")
+	return err == nil && len(uri) <= MaxURI && u.Scheme == "ssh" && u.Hostname() != "" && !strings.HasPrefix(u.Hostname(), "-") && !strings.HasPrefix(u.User.Username(), "-")
 }
 
 // Accepted reports whether a visit can reach an origin of kind k at uri: an http(s) or ssh URL, or an absolute and
@@ -204,7 +210,7 @@ func (o Origin) MayList(n ListedOrigin) bool {
 // of at most 4096 bytes, but no file.
 func isProgramURI(uri string) bool {
 	u, err := url.Parse(uri)
-	return err == nil && len(uri) <= maxURI && u.Scheme != "" && u.Scheme != "file" && strings.IndexFunc(uri, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
+	return err == nil && len(uri) <= MaxURI && u.Scheme != "" && u.Scheme != "file" && strings.IndexFunc(uri, func(r rune) bool { return r < ' ' || r == 0x7f }) < 0
 }
 
 // kindsWith returns the kinds whose rows keep reports, in the order of the table.

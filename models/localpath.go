@@ -24,7 +24,7 @@ func hasDrive(uri string) bool {
 // isCleanPath reports whether uri is an absolute path without . and .., of at most 4096 bytes. A path
 // of Windows begins with a drive (C:\a) or a share (\\server\share\a).
 func isCleanPath(uri string) bool {
-	if len(uri) > maxURI {
+	if len(uri) > MaxURI {
 		return false
 	}
 	if strings.HasPrefix(uri, "/") {

@@ -147,7 +147,7 @@ type Known struct {
 type Outcome struct {
 	Visit  string    `json:"visit,omitempty" doc:"id; absent: none of the coordinator's visits"`
 	Origin string    `json:"origin" schema:"id"`
-	Status Status    `json:"status"`
+	Status Status    `json:"status" schema:"enum: [eventful, uneventful, failed, not_found]"`
 	Error  string    `json:"error,omitempty" doc:"why it failed"`
 	Fault  Fault     `json:"fault,omitempty" enum:"host,gone" doc:"of a failure: host (no connection to it) or gone (for good, such as HTTP 410)"`
 	Items  int       `json:"items,omitempty" doc:"recordings listed" schema:"minimum: 0"`
@@ -162,8 +162,8 @@ type Outcome struct {
 	Changes    int         `json:"changes,omitempty" doc:"since the last success, if they can be counted" schema:"minimum: 0"`
 	ChangedAt  []time.Time `json:"changed_at,omitempty" doc:"times of the latest changes, at most 500" schema:"maxItems: 500"`
 	Since      time.Time   `json:"changed_since,omitzero" doc:"changed_at has all changes since then; absent: it has the latest ones"`
-	Window     int         `json:"window,omitempty" doc:"items in a document that loses its oldest ones when new ones come, such as a feed; absent: it loses none"`
-	New        *int        `json:"new,omitempty" doc:"how many of the items no earlier visit has found; absent if this is not known"`
+	Window     int         `json:"window,omitempty" doc:"items in a document that loses its oldest ones when new ones come, such as a feed; absent: it loses none" schema:"minimum: 0"`
+	New        *int        `json:"new,omitempty" doc:"how many of the items no earlier visit has found; absent if this is not known" schema:"minimum: 0"`
 	Unmodified bool        `json:"unmodified,omitempty" doc:"the server reported that nothing has changed, and sent no content"`
 	Size       int64       `json:"size,omitempty" doc:"bytes that were read" schema:"minimum: 0"`
 	RetryAfter Seconds     `json:"retry_after_s,omitempty" schema:"minimum: 0"`

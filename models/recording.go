@@ -34,7 +34,7 @@ type Audio struct {
 type Recording struct {
 	ID       string `json:"id" doc:"derived from the origin and the name, so it is stable"`
 	Origin   string `json:"origin" doc:"id"`
-	Name     string `json:"name" doc:"unique within the origin: a GUID, or a path relative to its folder"`
+	Name     string `json:"name" schema:"minLength: 1" doc:"unique within the origin: a GUID, or a path relative to its folder"`
 	Title    string `json:"title"`
 	Priority int64  `json:"priority" doc:"higher is sooner"`
 	// PrioritySet is ignored by Curate, which keeps a priority that was set.
@@ -94,8 +94,8 @@ const MaxPeaks = 2000
 
 // Waveform is how loud the parts of an episode are, for a picture of it.
 type Waveform struct {
-	Duration Seconds `json:"duration_s" doc:"seconds"`
-	Peaks    []byte  `json:"peaks" doc:"in base64: a byte for each of equal parts of the episode, at most 2000. It is the highest absolute value of its samples, 255 at full scale"`
+	Duration Seconds `json:"duration_s" doc:"seconds" schema:"exclusiveMinimum: 0"`
+	Peaks    []byte  `json:"peaks" schema:"minLength: 4, maxLength: 2668" doc:"in base64: a byte for each of equal parts of the episode, at most 2000. It is the highest absolute value of its samples, 255 at full scale"`
 }
 
 // Problem is an input that cannot be processed, and the reason. It names an origin and

@@ -21,10 +21,12 @@ type ScheduledTask struct {
 	Timeout     Seconds         `json:"timeout,omitempty" doc:"of one attempt; 600 if absent" schema:"minimum: 0, maximum: 2592000"`
 	MaxAttempts int64           `json:"max_attempts,omitempty" doc:"number of failed attempts after which the task becomes a dead letter, 1 to 1000; if absent or 0, the setting max-attempts plus 1" schema:"minimum: 0, maximum: 1000"`
 	Backoff     Seconds         `json:"backoff,omitempty" doc:"seconds after an attempt that failed" schema:"minimum: 0, maximum: 2592000"`
-	Group       string          `json:"group,omitempty" doc:"groups of tasks of equal priority take turns" schema:"maxLength: 200"`
-	Tags        []string        `json:"tags,omitempty" doc:"the schedule adds schedule:NAME and due:TIME" schema:"uniqueItems: true, maxItems: 14, items: {minLength: 1, maxLength: 200}"`
-	Limits      []string        `json:"limits,omitempty" doc:"names of limits" schema:"uniqueItems: true, maxItems: 8, items: {minLength: 1, maxLength: 200}"`
-	OnLimit     string          `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop" schema:"enum: ['', wait, cancel_running, drop]"`
+	Group       string          `json:"group,omitempty" doc:"groups of tasks of equal priority take turns" schema:"name"`
+	Tags        []string        `json:"tags,omitempty" doc:"the schedule adds schedule:NAME and due:TIME" schema:"uniqueItems: true, maxItems: 14, items: someName"`
+	Limits      []string        `json:"limits,omitempty" doc:"names of limits" schema:"uniqueItems: true, maxItems: 8, items: someName"`
+	OnLimit     string          `json:"on_limit,omitempty" doc:"with limits only, and without effect if that is empty; if a limit has no free slot: wait (the default), cancel_running or drop" schema:"enum: ['', wait, cancel_running, drop]"`
+
+	_ struct{} `needs:"on_limit=limits"`
 }
 
 // What becomes of the due times that passed while no coordinator ran.

@@ -7,8 +7,8 @@ import (
 
 // Skip is when a feed asks not to be read, in UTC (skipHours and skipDays of RSS).
 type Skip struct {
-	Hours []int    `json:"hours,omitempty" doc:"hours of the day, from 0 to 23"`
-	Days  []string `json:"days,omitempty" doc:"Monday to Sunday"`
+	Hours []int    `json:"hours,omitempty" doc:"hours of the day, from 0 to 23" schema:"maxItems: 24, items: {minimum: 0, maximum: 23}"`
+	Days  []string `json:"days,omitempty" doc:"Monday to Sunday" schema:"maxItems: 7, items: {enum: [Monday, Tuesday, Wednesday, Thursday, Friday, Saturday, Sunday]}"`
 }
 
 // Skipped is a Skip as a set: bit h is hour h, and bit 24+d is day d of the week, from Sunday. Zero skips nothing.

@@ -59,7 +59,7 @@ const (
 	Drop          = "drop"
 )
 
-// Attempt is one attempt of a task that failed.
+// Attempt is one attempt of a task that failed, or the one that resolved it if that printed something: it has no error.
 type Attempt struct {
 	Worker    string    `json:"worker"` // its name
 	ClaimedAt time.Time `json:"claimed_at,omitzero"`

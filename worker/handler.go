@@ -23,7 +23,7 @@ type Handler interface {
 // Failure is an error of a handler that tells more than why the task is released.
 type Failure struct {
 	Err    error
-	Output string        // the last lines that the attempt printed
+	Output string        // the last lines that the attempt printed; those of Job.Log if empty
 	GiveUp bool          // no worker could do the task: it is dead at once
 	Unable bool          // this machine can do no task of the action: the attempt does not count, and the worker pauses
 	Later  time.Duration // not 0: the attempt does not count, and the task is offered again after this time
@@ -69,6 +69,9 @@ type Job interface {
 	// Note tells how far the task is, and restarts its timeout. Its error may be ignored,
 	// because the context of a task that was taken away ends.
 	Note(ctx context.Context, p models.Progress) error
+	// Log notes a line. The last 2 KiB of them are the output of the attempt, which is kept if it fails, and with the end
+	// of the task if Resolve ends it. It may be called by several goroutines.
+	Log(line string)
 	// Spend adds c to the costs of the task's action, which are for people. It may be
 	// called before the task ends, and its error may be ignored.
 	Spend(ctx context.Context, c models.Cost) error

@@ -1,6 +1,7 @@
 package worker
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,6 +31,7 @@ type job struct {
 	alive    context.Context // until the session ends
 	draining <-chan struct{}
 	stop     context.CancelCauseFunc // ends the context of the handler
+	lines    lines
 	resolved atomic.Bool
 	claims   atomic.Bool                      // whether a call has claimed for the slot, or does
 	next     atomic.Pointer[task.ClaimedTask] // that the slot has claimed with the last result; nil: none
@@ -74,7 +76,7 @@ func (j *job) Resolve(ctx context.Context, part string, body any) error {
 	if err := j.checkProblem(body); err != nil {
 		return err
 	}
-	err := j.stopIfStale(j.resolveAndClaim(ctx, task.ToResolve(j.item.Item, part, body)))
+	err := j.stopIfStale(j.resolveAndClaim(ctx, task.ToResolve(j.item.Item, part, body).WithOutput(j.lines.text())))
 	if err == nil {
 		j.resolved.Store(true)
 		j.shift.resume(j.item.Action)
@@ -150,6 +152,8 @@ func (j *job) restart(err error) error {
 	}
 	return err
 }
+
+func (j *job) Log(line string) { j.lines.add(line) }
 
 func (j *job) Spend(ctx context.Context, c models.Cost) error {
 	c.Action = j.item.Action
@@ -282,7 +286,7 @@ func (s *shift) giveBack(ctx context.Context, log *slog.Logger, j *job, err erro
 		log.Warn("worker: task released, another worker may try", "error", err)
 	}
 	return s.client.Fail(ctx, item, task.Failure{
-		Reason: models.Redact(firstLine(err)), Output: models.Redact(f.Output), GiveUp: f.GiveUp,
+		Reason: models.Redact(firstLine(err)), Output: cmp.Or(models.Redact(f.Output), j.lines.text()), GiveUp: f.GiveUp,
 	})
 }
 

@@ -19,6 +19,7 @@ import java.security.cert.CertificateFactory;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -63,6 +64,7 @@ public final class Leasehold {
     private static final int TRIES = 5; // of one request, at least
     private static final int WAIT = 20; // seconds that one request waits for a task, at most 25
     private static final int MOST = 64; // tasks that one request claims, and ends that it tells
+    private static final int MOST_LOGGED = 2048; // characters that a task keeps of what it logs
     private static final int PAGE = 1000; // items of one page of a list
     private static final int MOST_TOLD = 512 * 1024; // characters of ends that one request tells, unless it tells one only
     private static final int OUTAGE = 60; // seconds in which a call of this class goes on without a coordinator that has answered before
@@ -516,8 +518,13 @@ public final class Leasehold {
         /** Whether the worker drains: finish soon, or the task is handed back. */
         public boolean draining() { return draining; }
 
-        /** Notes a line. If the attempt fails, they are its output, before the stack trace. */
-        public void log(String text) { lines.append(text).append('\n'); }
+        /** Notes a line. The last 2 KiB of them are kept with the attempt: before the stack trace, if it fails. */
+        public void log(String text) {
+            synchronized (lines) {
+                lines.append(text).append('\n');
+                if (lines.length() > MOST_LOGGED) lines.delete(0, lines.length() - MOST_LOGGED);
+            }
+        }
 
         /** Starts the timeout of the task again. */
         public void extend() {
@@ -535,6 +542,7 @@ public final class Leasehold {
             var body = new LinkedHashMap<String, Object>();
             body.put("result", result);
             body.put("create", List.of(create));
+            if (lines.length() > 0) body.put("output", lines.toString());
             return TaskInfo.all(call("resolve", body).get("items"));
         }
 
@@ -565,8 +573,9 @@ public final class Leasehold {
     /** JSON text, to send as it is. */
     private record Text(String json) {}
 
-    /** How a task ended, as a request tells it. What was refused, if it is: null, if the end says so already. */
-    private record End(Task task, String what, String text) {}
+    /** How a task ended, as a request tells it. What was refused, if it is: null, if the end says so
+     *  already. plain is the same without output, which an older coordinator refuses; null: there is none. */
+    private record End(Task task, String what, String text, End plain) {}
 
     /** The answers to ends, and further tasks. */
     private record Told(List<Map<String, Object>> answers, List<Task> tasks) {}
@@ -887,9 +896,7 @@ public final class Leasehold {
         /** Calls the handler of a task, and returns how the task ended: null if it is not the worker's any more. */
         private End conclude(Task task) {
             try {
-                var result = new LinkedHashMap<String, Object>();
-                result.put("result", handlers.get(task.action()).handle(task));
-                return end(task, "result", "resolve", result);
+                return resolved(task, handlers.get(task.action()).handle(task));
             } catch (StaleClaim e) {
                 LOG.log(System.Logger.Level.INFO, "task " + task.id() + " was taken away");
                 return null;
@@ -907,6 +914,20 @@ public final class Leasehold {
             }
         }
 
+        /** Returns the end of a task with what its handler returned. What is no JSON is refused at once. */
+        private static End resolved(Task task, Object returned) {
+            var result = new LinkedHashMap<String, Object>();
+            result.put("result", returned);
+            try {
+                var plain = end(task, "result", "resolve", result);
+                if (task.lines.length() == 0) return plain;
+                result.put("output", task.lines.toString());
+                return new End(task, "result", end(task, "result", "resolve", result).text, plain);
+            } catch (IllegalArgumentException | StackOverflowError e) { // a cycle has no end
+                return refused(new End(task, "result", "", null), e.toString());
+            }
+        }
+
         /** Returns the fields of a release that say when the task is tried again. */
         private Map<String, Object> again(Task task, Throwable e) {
             for (var rule : retry.entrySet()) {
@@ -921,7 +942,7 @@ public final class Leasehold {
         private static End end(Task task, String what, String verb, Map<String, Object> more) {
             var fields = new LinkedHashMap<>(more);
             fields.put("token", task.token());
-            return new End(task, what, Json.write(Map.of("task", task.id(), verb, fields)));
+            return new End(task, what, Json.write(Map.of("task", task.id(), verb, fields)), null);
         }
 
         /**
@@ -989,7 +1010,7 @@ public final class Leasehold {
             } else if (end.what == null) {
                 LOG.log(System.Logger.Level.WARNING, "task " + end.task.id() + ": " + e.getMessage());
             } else {
-                synchronized (lock) { ends.add(refused(end, e.toString())); }
+                synchronized (lock) { ends.add(end.plain != null ? end.plain : refused(end, e.toString())); }
             }
         }
 
@@ -1259,7 +1280,10 @@ public final class Leasehold {
             return value;
         }
 
-        /** Returns a Map, Iterable, array of objects, String, Number, Boolean or null as text. */
+        /**
+         * Returns a Map, Iterable, array of objects, text, Number, Boolean, Enum, time, UUID, URI or null as text.
+         * Anything else is an IllegalArgumentException, and so are NaN and infinity.
+         */
         public static String write(Object value) {
             var out = new StringBuilder();
             write(value, out);
@@ -1287,9 +1311,12 @@ public final class Leasehold {
                 }
                 out.append(']');
             } else if (value instanceof Object[] array) {
-                write(List.of(array), out);
+                write(Arrays.asList(array), out);
             } else if (value == null || value instanceof Boolean || value instanceof Number n && Double.isFinite(n.doubleValue())) {
                 out.append(value);
+            } else if (!(value instanceof CharSequence || value instanceof Character || value instanceof Enum<?>
+                || value instanceof java.time.temporal.TemporalAccessor || value instanceof UUID || value instanceof URI)) {
+                throw new IllegalArgumentException(value + " of " + value.getClass() + " is no JSON");
             } else {
                 out.append('"');
                 for (char c : value.toString().toCharArray()) {

@@ -31,6 +31,7 @@ const OUTAGE = 60; // seconds in which a call of Client goes on without a coordi
 const UNREACHED = ['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'UND_ERR_CONNECT_TIMEOUT'];
 const TIMEOUT = 60; // seconds of one request
 const MOST = 64; // tasks that one request claims, and ends that it tells
+const MOST_LOGGED = 2048; // characters that a task keeps of what it logs
 const PAGE_SIZE = 1000; // items of one page of a list
 const MOST_TOLD = 512 * 1024; // characters of ends that one request tells, unless it tells one only
 const DISTRUST = /CERT|SIGNATURE|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/; // codes of errors of certificates
@@ -328,7 +329,7 @@ class Client {
 
   /** @private */
   async once(method, path, body, key, signal) {
-    const content = body === undefined || typeof body === 'string' ? body : JSON.stringify(body);
+    const content = body === undefined || typeof body === 'string' ? body : JSON.stringify(body, strict);
     const headers = await this.#identity();
     if (key) headers['Idempotency-Key'] = key;
     let response;
@@ -407,6 +408,14 @@ async function fetchText(url, { signal, ...options }, body) {
 function newKey() {
   return globalThis.crypto?.randomUUID?.()
     ?? Array.from({ length: 4 }, () => Math.random().toString(36).slice(2)).join('-');
+}
+
+/** For JSON.stringify: refuse what it would leave out or replace in silence. */
+function strict(key, value) {
+  const given = this[key];
+  const lost = typeof value === 'function' || typeof value === 'symbol' || (typeof value === 'number' && !Number.isFinite(value));
+  if (lost || ArrayBuffer.isView(given) || given instanceof ArrayBuffer) throw new TypeError(`${key}: ${Object.prototype.toString.call(given)} ${String(value)} is no JSON`);
+  return value;
 }
 
 const PAGE = newKey(); // the identity of a page, which has no process
@@ -509,7 +518,7 @@ class Task {
 
   /** End the task with its result, any JSON, and create tasks in the same transaction. Return those. */
   async resolve(result = null, create = []) {
-    return (await this.#call('resolve', { result, create })).items;
+    return (await this.#call('resolve', { result, create, ...Task.outputOf(this) })).items;
   }
 
   /**
@@ -525,9 +534,14 @@ class Task {
     await this.#call('hand-back', { delay });
   }
 
-  /** Note a line. If the attempt fails, they are its output, before the stack of the error. */
+  /** Note a line. The last 2 KiB of them are kept with the attempt: before the stack of the error, if it fails. */
   log(text) {
-    this.#log += `${text}\n`;
+    this.#log = `${this.#log}${text}\n`.slice(-MOST_LOGGED);
+  }
+
+  /** @private The field of a resolution with the lines, if there are some. */
+  static outputOf(task) {
+    return task.#log ? { output: task.#log } : {};
   }
 
   /** @private The lines that a task has noted. */
@@ -766,7 +780,11 @@ class Worker {
   async #conclude(task) {
     try {
       const result = await this.handlers[task.action](task);
-      return this.#end(task, 'result', 'resolve', { result });
+      const output = Task.outputOf(task);
+      const end = this.#end(task, 'result', 'resolve', { result, ...output });
+      // An older coordinator refuses the output.
+      if (output.output && end.what) end.plain = () => this.#end(task, 'result', 'resolve', { result });
+      return end;
     } catch (err) {
       if (err instanceof StaleClaimError) {
         this.log(`leasehold: task ${task.id} was taken away`);
@@ -790,7 +808,7 @@ class Worker {
   /** Return the end of a task as a request tells it. What is no JSON is refused at once. */
   #end(task, what, verb, fields) {
     try {
-      return { task, what, text: JSON.stringify({ task: task.id, [verb]: { token: task.token, ...fields } }) };
+      return { task, what, text: JSON.stringify({ task: task.id, [verb]: { token: task.token, ...fields } }, strict) };
     } catch (err) {
       return this.#refused(task, what, err);
     }
@@ -846,8 +864,9 @@ class Worker {
   }
 
   /** Look at the error with which an end was refused. */
-  #judge({ task, what }, err) {
+  #judge({ task, what, plain }, err) {
     if (err instanceof StaleClaimError) this.log(`leasehold: task ${task.id} was taken away`);
+    else if (plain) this.#ends.push(plain());
     else if (what) this.#ends.push(this.#refused(task, what, err));
     else this.log(`leasehold: task ${task.id}: ${err.message}`);
   }

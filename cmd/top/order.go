@@ -123,7 +123,7 @@ func request(ctx context.Context, api *client.Client, r models.Remedy) error {
 func orderOf(i models.Attention) Order {
 	r := *i.Remedy
 	o := Order{Operation: r.Operation, Target: i.About, Remedy: &r}
-	var body types.Bulk
+	var body types.BulkCancel
 	if bulkVerbs[r.Operation] == "" || json.Unmarshal(r.Body, &body) != nil {
 		if target := targetOf(r.Params); target != "" {
 			o.Target = target

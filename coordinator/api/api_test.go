@@ -81,7 +81,7 @@ func TestACuratorPutsEpisodesAndClipsWithPriorities(t *testing.T) {
 	require.Equal(t, map[string]any{"origins": 1.0, "episodes": 1.0, "clips": 1.0, "findings": 0.0, "problems": 0.0, "researched": 0.0},
 		h.ok("GET", v1+"/totals", ""))
 
-	h.refuses("invalid", "POST", v1+"/visits", `{"origin":"api"}`)
+	h.refuses("conflict", "POST", v1+"/visits", `{"origin":"api"}`)
 	h.refuses("not_found", "PATCH", v1+"/episodes/missing", `{"priority":1}`)
 }
 

@@ -43,7 +43,7 @@ func TestWhatIsAtABoundIsAcceptedAndBeyondItRefused(t *testing.T) {
 		{"PUT", "/limits/a", `{"max":1}`, `{"max":-1}`},
 		{"PUT", "/limits/b", `{"rate":0.000001}`, `{"rate":0.0000009}`},
 		{"PUT", "/limits/c", `{"rate":1000000}`, `{"rate":1000001}`},
-		{"PUT", "/limits/d", `{"max":0,"rate":1}`, `{"max":0,"rate":0}`},
+		{"PUT", "/limits/d", `{"max":0,"rate":0}`, `{"max":0,"rate":-1}`},
 		{"POST", "/tasks", task(`"max_attempts":1000`), task(`"max_attempts":1001`)},
 		{"POST", "/tasks", task(`"max_attempts":0`), task(`"max_attempts":-1`)},
 		{"POST", "/tasks", task(`"timeout":` + most), task(`"timeout":` + most + `.1`)},
@@ -153,11 +153,14 @@ func TestAnEmptyBodyIsAnEmptyObjectIfEachFieldIsOptional(t *testing.T) {
 	h.ok("POST", v1+"/tasks/"+id+"/cancel", "")
 	require.Equal(t, "cancelled", h.ok("GET", v1+"/tasks/"+id, "")["state"])
 	session := v1 + "/sessions/" + h.ok("POST", v1+"/sessions", "")["id"].(string)
+	code, problem := h.call("POST", session+"/claims", "")
+	require.Equal(t, 409, code)
+	require.Contains(t, problem["detail"], "the session serves none")
 	for path, want := range map[string]string{
-		"POST " + session + "/claims": "actions",
-		"PUT " + v1 + "/limits/a":     "limit a: invalid: want a maximum or a rate",
-		"POST " + v1 + "/tasks":       "got nothing",
-		"PUT " + v1 + "/episodes":     "got nothing",
+		"PUT " + v1 + "/limits/a":    "got nothing",
+		"PATCH " + v1 + "/origins/a": "got nothing",
+		"POST " + v1 + "/tasks":      "got nothing",
+		"PUT " + v1 + "/episodes":    "got nothing",
 	} {
 		method, path, _ := strings.Cut(path, " ")
 		code, problem := h.call(method, path, "")

@@ -70,49 +70,59 @@ func (s *server) countSelected(ctx context.Context, f task.Filter, most int64) (
 	}
 }
 
-// bulk returns the handler that changes what a filter selects. It changes up to maxBulk tasks, in transactions of up to
-// task.MaxBulk, and the next request goes on where it ended. A request that is repeated changes what is left.
+// cancelSelected cancels what a filter selects, as the handlers of bulk do.
+func (s *server) cancelSelected(ctx context.Context, q *request, n types.BulkCancel) (types.BulkResult, error) {
+	return s.change(ctx, q, task.BulkCancel, task.State(n.State), n.Bulk)
+}
+
+// bulk returns the handler that changes the dead letters that a filter selects.
 func (s *server) bulk(verb string) func(context.Context, *request, types.Bulk) (types.BulkResult, error) {
 	return func(ctx context.Context, q *request, n types.Bulk) (types.BulkResult, error) {
-		answer := types.BulkResult{Done: []string{}, Refused: []types.BulkError{}}
-		f, err := bulkFilter(ctx, verb, n)
-		if err != nil {
-			return answer, err
-		}
-		cursor, err := decodeCursor(n.Cursor)
-		if err != nil {
-			return answer, err
-		}
-		if n.Cursor == "" {
-			now, err := s.countSelected(ctx, f, n.Count)
-			if err != nil {
-				return answer, err
-			}
-			if now > n.Count {
-				return answer, fmt.Errorf("%w: more than the %d tasks that you saw are selected now; look at them again, or set before", fault.ErrConflict, n.Count)
-			}
-		}
-		for range maxBulkCalls {
-			left := min(maxBulk-len(answer.Done)-len(answer.Refused), task.MaxBulk)
-			if left <= 0 {
-				break
-			}
-			part, err := s.tasks.Bulk(ctx, task.Bulk{Verb: verb, Filter: f, Max: left, Reason: n.Reason}, cursor)
-			if err != nil {
-				return answer, err
-			}
-			answer.Done = append(answer.Done, part.Done...)
-			for _, r := range part.Refused {
-				s.refuseOrSelect(ctx, q, &answer, r)
-			}
-			cursor = part.Next
-			if len(cursor) == 0 {
-				break
-			}
-		}
-		answer.Next = encodeCursor(cursor)
-		return answer, nil
+		return s.change(ctx, q, verb, task.StateDead, n)
 	}
+}
+
+// change changes the tasks of a state that a filter selects. It changes up to maxBulk tasks, in transactions of up to
+// task.MaxBulk, and the next request goes on where it ended. A request that is repeated changes what is left.
+func (s *server) change(ctx context.Context, q *request, verb string, state task.State, n types.Bulk) (types.BulkResult, error) {
+	answer := types.BulkResult{Done: []string{}, Refused: []types.BulkError{}}
+	f, err := bulkFilter(ctx, state, n)
+	if err != nil {
+		return answer, err
+	}
+	cursor, err := decodeCursor(n.Cursor)
+	if err != nil {
+		return answer, err
+	}
+	if n.Cursor == "" {
+		now, err := s.countSelected(ctx, f, n.Count)
+		if err != nil {
+			return answer, err
+		}
+		if now > n.Count {
+			return answer, fmt.Errorf("%w: more than the %d tasks that you saw are selected now; look at them again, or set before", fault.ErrConflict, n.Count)
+		}
+	}
+	for range maxBulkCalls {
+		left := min(maxBulk-len(answer.Done)-len(answer.Refused), task.MaxBulk)
+		if left <= 0 {
+			break
+		}
+		part, err := s.tasks.Bulk(ctx, task.Bulk{Verb: verb, Filter: f, Max: left, Reason: n.Reason}, cursor)
+		if err != nil {
+			return answer, err
+		}
+		answer.Done = append(answer.Done, part.Done...)
+		for _, r := range part.Refused {
+			s.refuseOrSelect(ctx, q, &answer, r)
+		}
+		cursor = part.Next
+		if len(cursor) == 0 {
+			break
+		}
+	}
+	answer.Next = encodeCursor(cursor)
+	return answer, nil
 }
 
 // refuseOrSelect adds a task that task.bulk did not change to an answer. A dead letter whose work a manager selects
@@ -130,9 +140,9 @@ func (s *server) refuseOrSelect(ctx context.Context, q *request, answer *types.B
 }
 
 // bulkFilter returns the filter in the body of a bulk, or fault.ErrInvalid.
-func bulkFilter(ctx context.Context, verb string, n types.Bulk) (task.Filter, error) {
+func bulkFilter(ctx context.Context, state task.State, n types.Bulk) (task.Filter, error) {
 	f := task.Filter{
-		State: task.State(n.State), Action: n.Action, Tag: n.Tag, Group: n.Group, Text: n.Text, Data: n.Data,
+		State: state, Action: n.Action, Tag: n.Tag, Group: n.Group, Text: n.Text, Data: n.Data,
 		Older: time.Duration(n.Older) * time.Second, Younger: time.Duration(n.Younger) * time.Second, Before: n.Before,
 	}
 	switch {
@@ -142,12 +152,8 @@ func bulkFilter(ctx context.Context, verb string, n types.Bulk) (task.Filter, er
 		return f, fmt.Errorf("count %d: %w: want the number of tasks that you saw, 0 or more", n.Count, fault.ErrInvalid)
 	case min(n.Older, n.Younger) < 0 || max(n.Older, n.Younger) > maxAgeSeconds:
 		return f, fmt.Errorf("older %d, younger %d: %w: want 0 to %d seconds", n.Older, n.Younger, fault.ErrInvalid, maxAgeSeconds)
-	case verb == task.BulkCancel && n.State != "" && !slices.Contains(liveStates, f.State):
-		return f, fmt.Errorf("state %.50q: %w: want %s", n.State, fault.ErrInvalid, wording.Or(liveStates...))
-	case verb != task.BulkCancel && n.State != "":
-		return f, fmt.Errorf("state %.50q: %w: only dead letters are selected, so leave it out", n.State, fault.ErrInvalid)
-	case verb != task.BulkCancel:
-		f.State = task.StateDead
+	case state != "" && state != task.StateDead && !slices.Contains(liveStates, state):
+		return f, fmt.Errorf("state %.50q: %w: want %s", string(state), fault.ErrInvalid, wording.Or(liveStates...))
 	}
 	return f, checkDataFilter(ctx, f)
 }

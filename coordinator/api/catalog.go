@@ -65,6 +65,9 @@ func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin)
 }
 
 func (s *server) catalogOutcome(ctx context.Context, _ *request, o models.Outcome) (none, error) {
+	if err := checkOutcome(o); err != nil {
+		return none{}, err
+	}
 	return none{}, s.Catalog.RecordOutcome(ctx, o)
 }
 

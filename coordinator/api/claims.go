@@ -35,7 +35,7 @@ func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClai
 		n.Actions = w.actions
 	}
 	if len(n.Actions) == 0 {
-		return answer, fmt.Errorf("actions: %w: want at least one, because the session serves none", fault.ErrInvalid)
+		return answer, fmt.Errorf("actions: %w: want at least one, because the session serves none", fault.ErrConflict)
 	}
 	// They are checked here, because a claim that does not wait may end before the protocol does.
 	for _, action := range n.Actions {
@@ -102,7 +102,7 @@ func outcomeOf(ctx context.Context, f types.Finish) (task.Outcome, error) {
 		return task.Outcome{}, errNoToken
 	case f.Resolve != nil && f.Release == nil && f.HandBack == nil:
 		create, err := newTasks(ctx, f.Resolve.Create)
-		return task.ToResolve(held(f.Resolve.Token), "", f.Resolve.Result, create...), err
+		return task.ToResolve(held(f.Resolve.Token), "", f.Resolve.Result, create...).WithOutput(f.Resolve.Output), err
 	case f.Release != nil && f.Resolve == nil && f.HandBack == nil:
 		failure, err := failureOf(*f.Release)
 		return task.ToRelease(held(f.Release.Token), failure), err
@@ -224,7 +224,7 @@ func (s *server) resolveTask(ctx context.Context, q *request, r types.Resolution
 	if err != nil {
 		return answer, err
 	}
-	created, err := client.Resolve(ctx, item, r.Result, create...)
+	created, err := client.ResolveWithOutput(ctx, item, r.Result, r.Output, create...)
 	for _, c := range created {
 		answer.Items = append(answer.Items, showNew(c))
 	}

@@ -281,7 +281,7 @@ func TestInvalidSessionsClaimsAndDelaysAreRefused(t *testing.T) {
 		h.refuses("invalid", "POST", w+"/claims", body)
 	}
 	without := "/api/v1/sessions/" + h.ok("POST", "/api/v1/sessions", `{}`)["id"].(string)
-	h.refuses("invalid", "POST", without+"/claims", `{}`)
+	h.refuses("conflict", "POST", without+"/claims", `{}`)
 	h.ok("POST", "/api/v1/tasks", `{"action":"count"}`)
 	path, token := h.claimOne(w)
 	for _, delay := range []string{"-1", "1e300"} {

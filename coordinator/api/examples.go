@@ -46,6 +46,7 @@ func exampleBodies() []any {
 	task := types.NewTask{Action: "resize", Data: json.RawMessage(`{"path":"a.png"}`), TaskOptions: types.TaskOptions{Tags: []string{"photos"}}}
 	return []any{
 		types.NewOrigin{Kind: models.Feed, URI: exampleFeed, Priority: &priority},
+		types.NewLister{NewOrigin: types.NewOrigin{URI: "https://example.org/feeds.opml", Priority: &priority}, Kind: models.OPML},
 		types.OriginChange{Priority: &priority},
 		types.Priority{Priority: &priority},
 		types.Steering{Action: types.SaveNow},
@@ -61,8 +62,8 @@ func exampleBodies() []any {
 		models.Outcome{Visit: exampleID, Origin: exampleID, Status: models.Eventful, At: exampleTime, Took: 1.5, Digest: "r1042"},
 		types.NewRecordings{Items: []types.NewRecording{{Name: "episode 1", Title: "The first episode", URI: media.URI, Type: media.Type}}},
 		types.Retry{Origin: exampleID},
-		types.NewSession{Name: "resizer-1", TTL: 30, Serves: []types.Served{{Action: "resize", Slots: 4}}},
-		types.NewHeartbeat{Wait: 25},
+		types.NewSession{Name: "resizer-1", TTL: new(models.Seconds(30)), Serves: []types.Served{{Action: "resize", Slots: 4}}},
+		types.NewHeartbeat{Wait: 5},
 		types.Backup{Path: "/var/backups/leasehold"},
 		types.NewSpace{Name: "notes", Kind: "queue"},
 		types.NewTuple{Tuple: "note 'two words' 42", TTL: 3600},
@@ -84,7 +85,8 @@ func exampleBodies() []any {
 		types.Cancel{Reason: "no longer needed"},
 		types.NewPause{Reason: "the search server is being moved"},
 		types.Bulk{Action: "resize", Text: "connection refused", Count: 312},
-		types.NewTaskClaims{Limit: &limit, Wait: 20},
+		types.BulkCancel{State: "waiting", Bulk: types.Bulk{Action: "resize", Count: 312}},
+		types.NewTaskClaims{Limit: &limit, Wait: 5},
 		types.Extension{Token: 7},
 		types.Resolution{Token: 7, Result: json.RawMessage(`{"width":640}`)},
 		types.Release{Token: 7, Error: "the disk is full"},

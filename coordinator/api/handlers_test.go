@@ -101,7 +101,7 @@ func TestRecordingsAreOfTheirOriginAndKeepAPriorityThatAUserSet(t *testing.T) {
 		}
 		require.Equal(t, []any{models.NewID("mine", "a"), models.NewID("mine", "b")}, put("mine", "a b")["ids"])
 		put("other", "c")
-		h.refuses("invalid", "PUT", v1+"/"+sort, `{"origin":"feed","items":[]}`)
+		h.refuses("conflict", "PUT", v1+"/"+sort, `{"origin":"feed","items":[]}`)
 		require.Equal(t, "api", h.ok("PUT", v1+"/"+sort, `{"origin":"api","items":[]}`)["origin"])
 		require.EqualValues(t, 2, h.ok("GET", v1+"/"+sort+"?origin=mine", "")["total"], sort)
 		require.EqualValues(t, 3, h.ok("GET", v1+"/"+sort, "")["total"], sort)

@@ -110,8 +110,11 @@ func (s *server) indexPublish(ctx context.Context, _ *request, g types.Generatio
 		m.Refs = append(m.Refs, code.Ref{Name: r.Name, Commit: r.Commit, Time: r.Time})
 	}
 	for i, f := range g.Files {
-		if f.Ref < 0 || f.Ref >= len(m.Refs) {
-			return none{}, fmt.Errorf("file %.200q: %w: ref %d of %d", f.Path, fault.ErrInvalid, f.Ref, len(m.Refs))
+		if f.Ref < 0 {
+			return none{}, fmt.Errorf("file %.200q: %w: ref %d: want 0 or more", f.Path, fault.ErrInvalid, f.Ref)
+		}
+		if f.Ref >= len(m.Refs) {
+			return none{}, fmt.Errorf("file %.200q: %w: ref %d of %d", f.Path, fault.ErrNotFound, f.Ref, len(m.Refs))
 		}
 		m.Files[i] = code.File{Ref: m.Refs[f.Ref].Name, Path: string(f.Path), OID: code.OID(f.OID), Vendored: f.Vendored}
 	}

@@ -76,7 +76,9 @@ func TestAManagerReachesTheMethodsOfTheCatalogAndGetsTheirErrors(t *testing.T) {
 		got  []any
 		want any
 	}{
-		"outcome": {func() (any, error) { return s.catalogOutcome(ctx, q, models.Outcome{Origin: "o"}) }, []any{"o"}, none{}},
+		"outcome": {func() (any, error) {
+			return s.catalogOutcome(ctx, q, models.Outcome{Origin: "o", Status: models.Failed, At: at})
+		}, []any{"o"}, none{}},
 		"curate": {func() (any, error) {
 			return s.catalogCurate(ctx, q, types.Listing{Origin: "o", At: at, Listing: catalog.Listing{Complete: true}})
 		}, []any{"o", at, true}, catalog.Curated{New: 1}},

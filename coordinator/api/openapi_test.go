@@ -87,7 +87,8 @@ func TestEachOperationDeclaresItsParametersItsBodyAndItsErrors(t *testing.T) {
 			takes := method == "put" || method == "patch" || method == "post" && !bodiless
 			require.Equal(t, takes, o.RequestBody != nil, where)
 			references(o.RequestBody, func(ref string) {
-				required := document.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]["required"] != nil
+				schema := document.Components.Schemas[strings.TrimPrefix(ref, "#/components/schemas/")]
+				required := schema["required"] != nil || schema["minProperties"] != nil
 				require.Equal(t, required, o.RequestBody["required"], "%s: an empty body is {} if that is valid", where)
 			})
 		}

@@ -140,7 +140,9 @@ func (s *server) addOrigin(ctx context.Context, q *request, n types.NewOrigin) (
 }
 
 // addLister is addOrigin for kinds that list other origins. It refuses any other kind.
-func (s *server) addLister(ctx context.Context, q *request, n types.NewOrigin) (models.Origin, error) {
+func (s *server) addLister(ctx context.Context, q *request, l types.NewLister) (models.Origin, error) {
+	n := l.NewOrigin
+	n.Kind = l.Kind
 	if !n.Kind.Info().Lister {
 		return models.Origin{}, fmt.Errorf("kind %.64q: %w: use %s", n.Kind, fault.ErrInvalid, wording.Or(models.ListerKinds()...))
 	}
@@ -157,9 +159,6 @@ func checkPriority(p types.Priority) (int64, error) {
 
 // patchOrigin changes an origin. The hours and the interval come first, because only they can be refused.
 func (s *server) patchOrigin(ctx context.Context, q *request, change types.OriginChange) (o models.Origin, err error) {
-	if change == (types.OriginChange{}) {
-		return o, fmt.Errorf("body: %w: want priority, every_s or hours", fault.ErrInvalid)
-	}
 	if v := change.Visiting(); v != (models.Visiting{}) {
 		if err := s.Visits.Set(ctx, time.Now(), q.text("origin"), v); err != nil {
 			return o, err

@@ -114,7 +114,7 @@ func (s *server) curatorOf(ctx context.Context, id string) (models.Origin, error
 	if id != "" && id != defaultCurator.ID {
 		o, err := s.Catalog.Origin(ctx, id)
 		if err == nil && o.Kind != models.API {
-			err = fmt.Errorf("origin %s: %w: it is visited; put recordings to an origin of kind %s", id, fault.ErrInvalid, models.API)
+			err = fmt.Errorf("origin %s: %w: it is visited; put recordings to an origin of kind %s", id, fault.ErrConflict, models.API)
 		}
 		return o, err
 	}

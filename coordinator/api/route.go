@@ -72,6 +72,11 @@ func on[A any](id, method, path, summary string, h func(context.Context, *reques
 		p := param{name: m[1], in: "path", kind: idParam}
 		if p.name == "space" || p.name == "session" || p.name == "limit" { // its name may have any characters
 			p.kind = textParam
+			if p.name == "limit" {
+				p.schema = "someName"
+			}
+		} else if p.name == "schedule" {
+			p.schema = "pattern: '^[A-Za-z0-9._:-]{1,100}$'"
 		} else if p.name == "segment" {
 			p.schema = "sha256"
 		}

@@ -160,7 +160,7 @@ func (s *server) taskRoutes() []route {
 		on("countTasks", "GET", "/bulk/count", "Count the tasks that a filter selects: those that are alive, or those of a state that is not an end.", s.countTasks, append(slices.Clone(bySelection), byLiveState)...),
 		withBody("requeueSelected", "POST", "/bulk/requeue", "Requeue the dead letters that a filter selects, some with each request: repeat it with the next of the answer. More than count are refused (conflict).", s.bulk(task.BulkRequeue)).bulk(),
 		withBody("discardSelected", "POST", "/bulk/discard", "Discard the dead letters that a filter selects, as with requeue.", s.bulk(task.BulkDiscard)).bulk(),
-		withBody("cancelSelected", "POST", "/bulk/cancel", "Cancel the live tasks that a filter selects, as with requeue.", s.bulk(task.BulkCancel)).bulk(),
+		withBody("cancelSelected", "POST", "/bulk/cancel", "Cancel the live tasks that a filter selects, as with requeue.", s.cancelSelected).bulk(),
 		on("listLeases", "GET", "/leases", "List the leases of managers that are alive.", s.listLeases, page(maxTuples)...),
 		on("listLimits", "GET", "/limits", "List the limits and who uses them.", s.listLimits, page(maxTuples)...),
 		withBody("setLimit", "PUT", "/limits/{limit}", "Set a limit, or change it.", s.setLimit).keyed(),

@@ -11,6 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"leasehold/models"
+	"leasehold/shared/api/strictjson"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
 )
@@ -35,12 +36,25 @@ func (g *generator) forBodies() *generator {
 
 // formats are constraints with a name, for the tag schema.
 var formats = map[string]object{
-	"id":     {"pattern": models.IDPattern},
-	"sha256": {"pattern": "^[0-9a-f]{64}$"},
-	"oid":    {"pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"},
-	"kind":   {"pattern": "^[a-z][a-z0-9_-]{0,31}$"},
-	"hours":  {"pattern": `^(any|(([01][0-9]|2[0-3]):[0-5][0-9])-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)(@[A-Za-z][A-Za-z0-9_+/-]{0,63})?)$`},
+	"id":        {"pattern": models.IDPattern},
+	"maybeID":   {"pattern": "^([A-Za-z0-9._:-]{1,128})?$"},
+	"name":      {"pattern": `^[^\x00-\x1f\x7f-\x9f]{0,200}$`},
+	"someName":  {"pattern": namePattern},
+	"shortLine": {"pattern": `^[^\x00-\x1f\x7f-\x9f]{0,255}$`},
+	"line":      {"pattern": linePattern},
+	"url":       {"pattern": models.WebURLPattern, "maxLength": models.MaxURI},
+	"hub":       {"pattern": models.HubURLPattern, "maxLength": models.MaxHubURL},
+	"sha256":    {"pattern": "^[0-9a-f]{64}$"},
+	"oid":       {"pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"},
+	"kind":      {"pattern": "^[a-z][a-z0-9_-]{0,31}$"},
+	"hours":     {"pattern": `^(any|(([01][0-9]|2[0-3]):[0-5][0-9])-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)(@[A-Za-z][A-Za-z0-9_+/-]{0,63})?)$`},
 }
+
+// namePattern is of the names of tags, limits and parents.
+const namePattern = `^[^\x00-\x1f\x7f-\x9f]{1,200}$`
+
+// linePattern is of text that fits on a line.
+const linePattern = `^[^\x00-\x1f\x7f-\x9f]*$`
 
 // constrain adds the constraints of a tag to a schema: the name of a format, or keywords of JSON Schema as a YAML
 // mapping without its braces, such as minimum: 0, maximum: 25. Keywords of items are added to those of the items.
@@ -163,15 +177,29 @@ func (g *generator) structure(t reflect.Type) object {
 	if len(required) > 0 {
 		s["required"] = required
 	}
+	if blank, ok := t.FieldByName("_"); ok {
+		constrain(s, blank.Tag.Get("schema"))
+	}
+	if rules := strictjson.RulesOf(t); g.isBody {
+		if rules.Least {
+			s["minProperties"] = 1
+		}
+		if len(rules.Needs) > 0 {
+			s["dependentRequired"] = rules.Needs
+		}
+	}
 	return s
 }
 
-// allOptional reports whether a struct has no required field.
+// allOptional reports whether a struct may have no field.
 func allOptional(t reflect.Type) bool {
+	if strictjson.RulesOf(t).Least {
+		return false
+	}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
+		if name == "-" || f.Name == "_" {
 			continue
 		}
 		if embeds := f.Anonymous && name == ""; embeds && !allOptional(f.Type) || !embeds && !isOptional(options) {
@@ -200,7 +228,7 @@ func (g *generator) addFields(t reflect.Type, properties object, required *[]str
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
-		if name == "-" {
+		if name == "-" || f.Name == "_" {
 			continue
 		}
 		if f.Anonymous && name == "" {

@@ -160,6 +160,6 @@ func TestEachRequestToTheCodeIndexReachesItOrReportsItsError(t *testing.T) {
 	}
 	index.err = nil
 	h.ok("POST", v1+"/index/generations", generation(0))
-	h.refuses("invalid", "POST", v1+"/index/generations", generation(2))
+	h.refuses("not_found", "POST", v1+"/index/generations", generation(2))
 	h.refuses("invalid", "POST", v1+"/index/generations", generation(-1))
 }

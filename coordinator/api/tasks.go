@@ -228,8 +228,12 @@ func (s *server) showOrWait(ctx context.Context, id string, wait time.Duration) 
 	return s.tasks.Show(ctx, id)
 }
 
+// defaultResultTTL is how long the tuple with a result stays if nothing is said.
+const defaultResultTTL = 3600
+
 // newTask converts the body that creates a task. Without a timeout the task has the default one. Its attempts belong to
-// the trace of the request.
+// the trace of the request. Options about parents, limits and a result that a task does not have may be
+// there: a program may fill these lists, or leave them empty.
 func newTask(ctx context.Context, n types.NewTask) (task.New, error) {
 	timeout := task.DefaultTimeout
 	if n.Timeout != nil {
@@ -238,9 +242,23 @@ func newTask(ctx context.Context, n types.NewTask) (task.New, error) {
 		}
 		timeout = *n.Timeout
 	}
-	o := n.TaskOptions
+	o, onConflict := n.TaskOptions, n.OnConflict
+	if len(o.After) == 0 {
+		o.OnFailure = "" // of no parent
+	}
+	if len(o.Limits) == 0 {
+		o.OnLimit = "" // of no limit
+	}
+	if n.UniqueKey == "" {
+		onConflict = ""
+	}
+	if !o.ResultTuple {
+		o.ResultTTL = 0
+	} else if o.ResultTTL == 0 {
+		o.ResultTTL = defaultResultTTL
+	}
 	return task.New{
-		Priority: n.Priority, Ref: n.Ref, OnConflict: n.OnConflict,
+		Priority: n.Priority, Ref: n.Ref, OnConflict: onConflict,
 		Task: models.Task{Action: n.Action, Subject: n.Subject, Data: n.Data, Timeout: timeout, TaskOptions: models.TaskOptions{
 			NotBefore: o.NotBefore, ExpiresAt: o.ExpiresAt, MaxAttempts: o.MaxAttempts, Backoff: o.Backoff, UniqueKey: o.UniqueKey, Group: o.Group,
 			Tags: o.Tags, ResultTuple: o.ResultTuple, ResultTTL: o.ResultTTL, After: o.After, OnFailure: o.OnFailure, Limits: o.Limits, OnLimit: o.OnLimit,

@@ -49,7 +49,7 @@ func (s *server) addVisit(ctx context.Context, _ *request, n types.NewVisit) (as
 		return asked, err
 	}
 	if !o.Kind.Visited() {
-		return asked, fmt.Errorf("origin %s: %w: origins of kind %s are not visited", o.ID, fault.ErrInvalid, o.Kind)
+		return asked, fmt.Errorf("origin %s: %w: origins of kind %s are not visited", o.ID, fault.ErrConflict, o.Kind)
 	}
 	found, err := s.visitsOf(ctx, o.ID, 0, 1)
 	if err != nil {
@@ -108,23 +108,13 @@ func NextOf(n visits.Next) types.NextVisit {
 }
 
 // putOutcome records the outcome of a visit that was made outside the system. The answer has the reason if the
-// outcome was ignored; it is empty if it was recorded. The comparisons of floats are negated, because NaN must
-// not pass.
+// outcome was ignored; it is empty if it was recorded.
 func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (recorded types.Recorded, err error) {
-	if o.At.IsZero() || !models.ValidID(o.Origin) || o.Listed != nil {
-		return recorded, fmt.Errorf("outcome: %w: want an origin's id and the time of its visit; the origins of a lister are not accepted here", fault.ErrInvalid)
+	if o.Listed != nil {
+		return recorded, fmt.Errorf("outcome: listed: %w: a program that lists origins calls putListedOrigins", fault.ErrForbidden)
 	}
-	if len(o.ChangedAt) > models.MaxChanges || o.Changes < 0 || o.Window < 0 || o.New != nil && *o.New < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0 && o.FreshFor >= 0) || o.CrawlDelay != nil && !(*o.CrawlDelay >= 0) {
-		return recorded, fmt.Errorf("outcome: %w: want numbers of 0 or more, and at most %d times of changes", fault.ErrInvalid, models.MaxChanges)
-	}
-	if o.Skip != nil && !o.Skip.Valid() {
-		return recorded, fmt.Errorf("outcome: skip: %w: want hours from 0 to 23, and days from Monday to Sunday", fault.ErrInvalid)
-	}
-	if o.Hub != nil && !o.Hub.Valid() {
-		return recorded, fmt.Errorf("outcome: hub: %w: want an http(s) url and topic, each of at most 2048 bytes, without a user and a fragment, or neither", fault.ErrInvalid)
-	}
-	if !slices.Contains([]models.Status{models.Eventful, models.Uneventful, models.Failed, models.NotFound}, o.Status) {
-		return recorded, fmt.Errorf("outcome: status %.64q: %w: use one of eventful, uneventful, failed and not_found", o.Status, fault.ErrInvalid)
+	if err := checkOutcome(o); err != nil {
+		return recorded, err
 	}
 	origin, err := s.Catalog.Origin(ctx, o.Origin)
 	if err != nil {
@@ -137,6 +127,27 @@ func (s *server) putOutcome(ctx context.Context, _ *request, o models.Outcome) (
 	}
 	recorded.Ignored, err = coordinator.Record(ctx, s.Catalog, s.Visits, o)
 	return recorded, err
+}
+
+// checkOutcome refuses an outcome with values out of range with fault.ErrInvalid. The comparisons of floats are negated,
+// because NaN must not pass.
+func checkOutcome(o models.Outcome) error {
+	if o.At.IsZero() || !models.ValidID(o.Origin) {
+		return fmt.Errorf("outcome: %w: want an origin's id and the time of its visit", fault.ErrInvalid)
+	}
+	if len(o.ChangedAt) > models.MaxChanges || o.Changes < 0 || o.Window < 0 || o.New != nil && *o.New < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0 && o.FreshFor >= 0) || o.CrawlDelay != nil && !(*o.CrawlDelay >= 0) {
+		return fmt.Errorf("outcome: %w: want numbers of 0 or more, and at most %d times of changes", fault.ErrInvalid, models.MaxChanges)
+	}
+	if o.Skip != nil && !o.Skip.Valid() {
+		return fmt.Errorf("outcome: skip: %w: want hours from 0 to 23, and days from Monday to Sunday", fault.ErrInvalid)
+	}
+	if o.Hub != nil && !o.Hub.Valid() {
+		return fmt.Errorf("outcome: hub: %w: want an http(s) url and topic, each of at most 2048 bytes, without a user and a fragment, or neither", fault.ErrInvalid)
+	}
+	if !slices.Contains([]models.Status{models.Eventful, models.Uneventful, models.Failed, models.NotFound}, o.Status) {
+		return fmt.Errorf("outcome: status %.64q: %w: use one of eventful, uneventful, failed and not_found", o.Status, fault.ErrInvalid)
+	}
+	return nil
 }
 
 // isClaimed reports whether a program has claimed a visit of an origin and not reported it. Its id, which is random,

@@ -63,10 +63,10 @@ func TestOutcomesFromOutsideCountOnce(t *testing.T) {
 		`{"origin":"` + id + `","status":"eventful"}`, `{"origin":"` + id + `","status":"lost","at":"2026-01-02T03:04:06Z"}`,
 		`{"origin":"` + id + `","status":"eventful","at":"2026-01-02T03:04:06Z","changes":-1}`,
 		`{"origin":"a b","status":"eventful","at":"2026-01-02T03:04:06Z"}`,
-		`{"origin":"` + id + `","status":"eventful","at":"2026-01-02T03:04:06Z","listed":{"origins":[]}}`,
 	} {
 		h.refuses("invalid", "POST", v1+"/visits/outcomes", bad)
 	}
+	h.refuses("forbidden", "POST", v1+"/visits/outcomes", `{"origin":"`+id+`","status":"eventful","at":"2026-01-02T03:04:06Z","listed":{"origins":[]}}`)
 	// The schedule adds up such numbers, so one below zero would spoil it for good.
 	for _, field := range []string{"changes", "size", "took_s", "retry_after_s", "crawl_delay_s", "fresh_for_s"} {
 		with := func(n int) string {

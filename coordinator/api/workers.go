@@ -101,10 +101,10 @@ func (s *server) openSession(ctx context.Context, q *request, n types.NewSession
 func (s *server) newWorker(q *request, n types.NewSession) (*worker, error) {
 	most := cmp.Or(s.MaxTTL, time.Minute)
 	w := &worker{owner: access.Of(q.Context()).ID, receiving: make(chan struct{}, 1), peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
-	if n.TTL != 0 {
+	if n.TTL != nil {
 		w.ttl = n.TTL.Duration()
-		if !(n.TTL >= models.SecondsOf(min(minTTL, most)) && n.TTL <= models.SecondsOf(most)) {
-			return nil, fmt.Errorf("ttl %v: %w: want %v to %v seconds", n.TTL, fault.ErrInvalid, models.SecondsOf(minTTL), models.SecondsOf(most))
+		if !(*n.TTL >= models.SecondsOf(min(minTTL, most)) && *n.TTL <= models.SecondsOf(most)) {
+			return nil, fmt.Errorf("ttl %v: %w: want %v to %v seconds", *n.TTL, fault.ErrInvalid, models.SecondsOf(minTTL), models.SecondsOf(most))
 		}
 	}
 	for what, text := range map[string]string{"name": n.Name, "host": n.Host, "version": n.Version} {

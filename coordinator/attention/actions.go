@@ -77,7 +77,7 @@ func noWorker(a actions.Action) models.Attention {
 	}
 	cancels := a.Counts[state]
 	cancel := with(remedy("Cancel "+count(cancels, "task"), "cancelSelected"),
-		types.Bulk{Action: a.Action, State: string(state), Count: cancels, Reason: "no worker serves " + name(a.Action)})
+		types.BulkCancel{State: string(state), Bulk: types.Bulk{Action: a.Action, Count: cancels, Reason: "no worker serves " + name(a.Action)}})
 	cancel.Count = cancels
 	start := "leasehold worker --exec " + word(a.Action+"=PROGRAM")
 	if _, ours := models.ActionNamed(a.Action); ours {

@@ -141,7 +141,7 @@ func (v *visit) selectionOfRemedy(r models.Remedy) (s selection, ok bool, err er
 	if at < 0 {
 		return s, false, nil
 	}
-	var body types.Bulk
+	var body types.BulkCancel
 	if err := json.Unmarshal(r.Body, &body); err != nil {
 		return s, true, fmt.Errorf("remedy %s: %w", r.Operation, err)
 	}
@@ -184,7 +184,7 @@ func (v *visit) changeSelected(s *selection) error {
 }
 
 // body is the body of one request.
-func (s *selection) body(reason string) (b types.Bulk, err error) {
+func (s *selection) body(reason string) (b types.BulkCancel, err error) {
 	b.Count, b.Cursor = s.Count, s.Cursor
 	if s.At != "" {
 		if b.Before, err = time.Parse(time.RFC3339Nano, s.At); err != nil {

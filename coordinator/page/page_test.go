@@ -104,6 +104,18 @@ func TestATaskTellsWhyItIsNotRunningAndWhatHappened(t *testing.T) {
 	require.Contains(t, w.Body.String(), "not found")
 }
 
+func TestTheOutputOfAnAttemptThatSucceededLooksLikeNoFailure(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	claimed := h.claim(models.Task{Action: "mail"})
+	_, err := task.Client{Repo: h.repo}.ResolveWithOutput(h.Context(), claimed, 1, "3 mails sent")
+	require.NoError(t, err)
+	body := h.shows("/tasks/"+claimed.ID, "<h2>Output</h2>", "3 mails sent", `<span class="soft">0`, "None.")
+	for _, failure := range []string{`class="failed"`, `class="attempt"`, "bad text", "1 failed attempt"} {
+		require.NotContains(t, body, failure)
+	}
+}
+
 func TestLargeDataIsCut(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)

@@ -31,7 +31,8 @@ type taskView struct {
 	WhyClass string
 	More     string // what happens next
 	Attempts []attempt
-	Failed   int // all attempts that failed
+	Failed   int    // all attempts that failed
+	Printed  string // by the attempt that resolved it
 	Data     shownJSON
 	Result   shownJSON
 	Time     template.HTML
@@ -84,6 +85,23 @@ func readTask(v *visit) (any, error) {
 	v.title = t.Action + " " + t.ID
 	w := taskView{Task: t, Chip: stateClass(t.State), Failed: len(t.History), Data: showJSON(t.Data), Result: showJSON(t.Result)}
 	w.explain()
+	if last := len(t.History) - 1; t.IsResolvedBy(last) {
+		w.Printed = t.History[last].Output
+		w.History, w.Failed = t.History[:last], last
+	}
+	w.showAttempts()
+	if left := t.MaxAttempts - t.Attempts; t.MaxAttempts > 0 && left > 0 && !t.HasEnded() {
+		w.Retries = count(left, "more attempt") + " " + map[bool]string{true: "is", false: "are"}[left == 1] + " left."
+	}
+	w.Time = timeline(w.Task, v.now)
+	parents, err := v.parentsOf(t)
+	w.Graph = graph(v.page, parents, t)
+	return w, err
+}
+
+// showAttempts sets the attempts that failed, the latest first.
+func (w *taskView) showAttempts() {
+	t := w.Task
 	for i := len(t.History) - 1; i >= 0 && len(w.Attempts) < maxAttempts; i-- {
 		a := attempt{Attempt: t.History[i], Number: i + 1}
 		a.Output, a.Cut = firstBytes(a.Output, maxShownOutput)
@@ -92,13 +110,6 @@ func readTask(v *visit) (any, error) {
 		}
 		w.Attempts = append(w.Attempts, a)
 	}
-	if left := t.MaxAttempts - t.Attempts; t.MaxAttempts > 0 && left > 0 && !t.HasEnded() {
-		w.Retries = count(left, "more attempt") + " " + map[bool]string{true: "is", false: "are"}[left == 1] + " left."
-	}
-	w.Time = timeline(t, v.now)
-	parents, err := v.parentsOf(t)
-	w.Graph = graph(v.page, parents, t)
-	return w, err
 }
 
 // explain sets why the task is not running, or how it ended.

@@ -85,6 +85,8 @@ func (j *job) Task() models.Task         { return j.task }
 func (j *job) Lease() (string, int64)    { return "", 0 }
 func (j *job) Draining() <-chan struct{} { return j.draining }
 
+func (j *job) Log(string) {}
+
 func (j *job) Parents() []task.ParentResult { return nil }
 func (j *job) ReadParents(context.Context) iter.Seq2[task.ParentResult, error] {
 	return func(func(task.ParentResult, error) bool) {}

@@ -39,6 +39,7 @@ func (j *job) Task() models.Task                         { return j.task }
 func (j *job) Lease() (string, int64)                    { return "l7", 7 }
 func (j *job) PassOn(_ context.Context, err error) error { return err }
 func (j *job) Draining() <-chan struct{}                 { return nil }
+func (j *job) Log(string)                                {}
 func (j *job) Parents() []task.ParentResult              { return nil }
 func (j *job) ReadParents(context.Context) iter.Seq2[task.ParentResult, error] {
 	return func(func(task.ParentResult, error) bool) {}

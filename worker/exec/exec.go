@@ -122,6 +122,9 @@ func (h *Handler) Handle(ctx context.Context, job worker.Job) error {
 	if err != nil {
 		return failure(err, messages.last())
 	}
+	for _, line := range messages.last() {
+		job.Log(line)
+	}
 	return job.Resolve(ctx, "", asJSON(out.buffer.Bytes()))
 }
 

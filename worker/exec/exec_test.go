@@ -37,6 +37,13 @@ type job struct {
 	mu     sync.Mutex // guards the fields below
 	result json.RawMessage
 	notes  []models.Progress
+	lines  []string
+}
+
+func (j *job) Log(line string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.lines = append(j.lines, line)
 }
 
 func (j *job) Task() models.Task { return j.task }

@@ -54,6 +54,8 @@ _TRIES = 5  # of one request, at least
 _WAIT = 20  # seconds that one request waits for a task, at most 25
 _OUTAGE = 60  # seconds in which a call of Client goes on without a coordinator that has answered before
 _MOST = 64  # tasks that one request claims, and ends that it tells
+#: Characters and lines that a task keeps of what it logs.
+_MOST_LOGGED = 2048
 _MOST_TOLD = 512 * 1024  # characters of ends that one request tells, unless it tells one only
 _KEPT = 8  # connections that a client keeps
 _PAGE = 1000  # items of one page of a list
@@ -497,7 +499,7 @@ class Task:
         self.data: Any = fields.get("data")
         self.attempts: int = fields["attempts"]
         self.token: int = fields["token"]
-        self._log: List[str] = []
+        self._log: Deque[str] = collections.deque(maxlen=_MOST_LOGGED)
         self._on_stop: Callable[[], object] = lambda: None
         self._deadline: Optional[float] = None  # of a Worker: when the timeout is over
         self._parents: List[Fields] = fields.get("parents", [])
@@ -523,8 +525,9 @@ class Task:
 
     def resolve(self, result: Any = None, create: Iterable[Mapping[str, Any]] = ()) -> List[Fields]:
         """End the task with its result, any JSON, and create further tasks in the same
-        transaction. Return those."""
-        items: List[Fields] = self._call("resolve", {"result": result, **({"create": list(create)} if create else {})})["items"]
+        transaction. Return those. The lines of log are kept with its end."""
+        body = {"result": result, **({"create": list(create)} if create else {}), **self._output()}
+        items: List[Fields] = self._call("resolve", body)["items"]
         return items
 
     def release(self, error: str, *, delay: float = 0, output: str = "", give_up: bool = False) -> None:
@@ -537,8 +540,15 @@ class Task:
         self._call("hand-back", {"delay": delay})
 
     def log(self, text: str) -> None:
-        """Note a line. If the attempt fails, they are its output, before the traceback."""
-        self._log.append(text)
+        """Note a line. The last 2 KiB of them are kept with the attempt: before the traceback, if it fails."""
+        self._log.append(text[-_MOST_LOGGED:])
+
+    def _logged(self) -> str:
+        return "".join(line + "\n" for line in list(self._log))[-_MOST_LOGGED:]
+
+    def _output(self) -> Fields:
+        logged = self._logged()
+        return {"output": logged} if logged else {}
 
     def _stop(self) -> None:
         self.stopped.set()
@@ -570,6 +580,7 @@ class _End:
 
     def __init__(self, task: Task, verb: str, what: Optional[str], body: Fields) -> None:
         self.task, self.what = task, what
+        self.plain: Optional[Callable[[], _End]] = None  # the same without output, which older coordinators refuse
         body = {"task": task.id, verb: {"token": task.token, **body}}
         self.content = json.dumps(body, allow_nan=False).encode()
 
@@ -768,7 +779,10 @@ class _Worker:
                 self._clock.wait(min(next_end - now, threading.TIMEOUT_MAX))
 
     def _succeeded(self, task: Task, result: Any) -> _End:
-        return self._end(task, "resolve", "result", {"result": result})
+        end = self._end(task, "resolve", "result", {"result": result, **task._output()})
+        if task._log and end.what == "result":
+            end.plain = lambda: self._end(task, "resolve", "result", {"result": result})
+        return end
 
     def _failed(self, task: Task, err: BaseException) -> Optional[_End]:
         """Return the end of a task whose handler raised an exception: None if the task is another's."""
@@ -780,7 +794,7 @@ class _Worker:
         if isinstance(err, HandBack):
             return self._end(task, "hand_back", "delay", {"delay": err.delay})
         log.warning("task %s failed", task.id, exc_info=err)
-        output = "".join(line + "\n" for line in task._log) + "".join(traceback.format_exception(type(err), err, err.__traceback__))
+        output = task._logged() + "".join(traceback.format_exception(type(err), err, err.__traceback__))
         return self._end(task, "release", "error", {"error": _describe(err), "output": output, **self._again(task, err)})
 
     def _again(self, task: Task, err: BaseException) -> Fields:
@@ -864,7 +878,7 @@ class _Worker:
             log.info("task %s was taken away", end.task.id)
         elif end.what:
             with self._changed:
-                self._ends.append(self._refused(end.task, end.what, err))
+                self._ends.append(end.plain() if end.plain else self._refused(end.task, end.what, err))
         else:
             log.warning("task %s: %s", end.task.id, err)
 

@@ -43,12 +43,12 @@ const (
 // nil, with what every request has changed. fault.ErrConflict means that more are selected than were counted. A call
 // that failed may be repeated: it changes those that are left.
 func (c *Client) Bulk(ctx context.Context, verb string, f TaskFilter, seen types.TaskCount, reason string, each func(types.BulkResult) error) error {
-	body := types.Bulk{
-		Action: f.Action, State: f.State, Tag: f.Tag, Group: f.Group, Text: f.Text, Data: f.Data,
+	body := types.BulkCancel{Bulk: types.Bulk{
+		Action: f.Action, Tag: f.Tag, Group: f.Group, Text: f.Text, Data: f.Data,
 		Older: int64(f.Older / time.Second), Younger: int64(f.Younger / time.Second), Before: seen.At, Count: seen.Count, Reason: reason,
-	}
-	if verb != BulkCancel {
-		body.State = ""
+	}}
+	if verb == BulkCancel {
+		body.State = f.State
 	}
 	for {
 		var part types.BulkResult

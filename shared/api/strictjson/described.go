@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -41,28 +42,32 @@ type field struct {
 	isRequired bool // a Go program never leaves it out
 }
 
-// fieldTables has a map[string]field for each struct, by its type.
-var fieldTables sync.Map
+// A table has the fields of a struct by name, and its rules.
+type table struct {
+	fields map[string]field
+	rules  Rules
+}
 
-// tableOf returns the fields of a struct by name.
-func tableOf(t reflect.Type) map[string]field {
-	if known, ok := fieldTables.Load(t); ok {
-		return known.(map[string]field)
+// tables has a table for each struct, by its type.
+var tables sync.Map
+
+// tableOf returns the table of a struct, with the fields of the structs that it embeds.
+func tableOf(t reflect.Type) table {
+	if known, ok := tables.Load(t); ok {
+		return known.(table)
 	}
-	table := map[string]field{}
+	made := table{fields: map[string]field{}, rules: RulesOf(t)}
 	for i := range t.NumField() {
 		f := t.Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("json"), ",")
 		if f.Anonymous && name == "" {
-			for inner, embedded := range tableOf(f.Type) {
-				table[inner] = embedded
-			}
+			maps.Copy(made.fields, tableOf(f.Type).fields)
 		} else if f.IsExported() && name != "" && name != "-" {
-			table[name] = field{f.Type, !strings.HasPrefix(options, "omit")}
+			made.fields[name] = field{f.Type, !strings.HasPrefix(options, "omit")}
 		}
 	}
-	fieldTables.Store(t, table)
-	return table
+	tables.Store(t, made)
+	return made
 }
 
 var decodesItself = reflect.TypeFor[json.Unmarshaler]()
@@ -115,12 +120,12 @@ func (s *scanner) enter(bracket byte) bool {
 }
 
 // object walks over the fields of an object. Decode refuses those that the table lacks.
-func (s *scanner) object(table map[string]field, path string) {
+func (s *scanner) object(known table, path string) {
 	var seen []string
 	for s.More() {
 		token, _ := s.Token() // valid JSON
 		name, _ := token.(string)
-		f, ok := table[name]
+		f, ok := known.fields[name]
 		if !ok {
 			var skipped json.RawMessage
 			_ = s.Decode(&skipped) // valid JSON
@@ -131,14 +136,17 @@ func (s *scanner) object(table map[string]field, path string) {
 		s.value(f.kind, path+name+".")
 	}
 	_, _ = s.Token() // valid JSON has the bracket
+	if err := known.rules.check(seen); err != nil {
+		s.note(fmt.Errorf("%s%w", pathOf(path), err))
+	}
 	var missing []string
-	for name, f := range table {
+	for name, f := range known.fields {
 		if f.isRequired && !slices.Contains(seen, name) {
 			missing = append(missing, path+name)
 		}
 	}
 	if slices.Sort(missing); len(missing) > 0 {
-		s.note(fmt.Errorf("%s: want %s, got nothing", missing[0], wanted(table[strings.TrimPrefix(missing[0], path)].kind)))
+		s.note(fmt.Errorf("%s: want %s, got nothing", missing[0], wanted(known.fields[strings.TrimPrefix(missing[0], path)].kind)))
 	}
 }
 
@@ -156,10 +164,15 @@ func (s *scanner) checkNull(t reflect.Type, isRequired bool, path string) {
 	if !isRequired {
 		hint = "; leave it out"
 	}
-	if path != "" {
-		path = strings.TrimSuffix(path, ".") + ": "
+	s.note(fmt.Errorf("%swant %s, got null%s", pathOf(path), wanted(t), hint))
+}
+
+// pathOf returns "path: " for a path with a dot at its end, and "" for the outer value.
+func pathOf(path string) string {
+	if path == "" {
+		return ""
 	}
-	s.note(fmt.Errorf("%swant %s, got null%s", path, wanted(t), hint))
+	return strings.TrimSuffix(path, ".") + ": "
 }
 
 func (s *scanner) note(problem error) {

@@ -44,10 +44,15 @@ type Lease struct {
 	Token    int64     `json:"token" doc:"of the current attempt"`
 }
 
-// Bulk is the body that changes all tasks that a filter selects. An empty field of the filter selects all.
+// BulkCancel is the body that cancels all tasks that a filter selects. An empty field of the filter selects all.
+type BulkCancel struct {
+	State string `json:"state,omitempty" schema:"enum: ['', waiting, delayed, blocked, paused, claimed]"`
+	Bulk
+}
+
+// Bulk is the body that changes all dead letters that a filter selects. An empty field of the filter selects all.
 type Bulk struct {
-	Action  string    `json:"action,omitempty"`
-	State   string    `json:"state,omitempty" doc:"of tasks to cancel: waiting, delayed, blocked, paused or claimed"`
+	Action  string    `json:"action,omitempty" schema:"maybeID"`
 	Tag     string    `json:"tag,omitempty"`
 	Group   string    `json:"group,omitempty"`
 	Text    string    `json:"text,omitempty" doc:"in the last error"`

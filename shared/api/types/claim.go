@@ -9,13 +9,13 @@ import (
 
 // NewSession is the body that opens the session of a worker.
 type NewSession struct {
-	Name    string         `json:"name,omitempty" doc:"of the worker, the same after each start: a worker does not get the task that it just failed. If empty, the id of the session" schema:"maxLength: 255"`
-	TTL     models.Seconds `json:"ttl,omitempty" doc:"seconds without a request after which the session is lost; 30 if absent, at most 60 unless the coordinator allows more" schema:"minimum: 0"`
-	Serves  []Served       `json:"serves,omitempty" doc:"actions and how many tasks at a time; claims name others at will"`
-	Host    string         `json:"host,omitempty" doc:"its machine; the address that the request comes from if empty" schema:"maxLength: 255"`
-	PID     int            `json:"pid,omitempty"`
-	Version string         `json:"version,omitempty" schema:"maxLength: 255"`
-	Resume  string         `json:"resume,omitempty" doc:"id of the session that it had before the coordinator restarted; closed: that was lost" schema:"maxLength: 255"`
+	Name    string          `json:"name,omitempty" doc:"of the worker, the same after each start: a worker does not get the task that it just failed. If empty, the id of the session" schema:"shortLine"`
+	TTL     *models.Seconds `json:"ttl,omitempty" doc:"seconds without a request after which the session is lost; 30 if absent, at most 60 unless the coordinator allows more" schema:"minimum: 1, maximum: 60"`
+	Serves  []Served        `json:"serves,omitempty" doc:"actions and how many tasks at a time; claims name others at will; each action once" schema:"maxItems: 62"`
+	Host    string          `json:"host,omitempty" doc:"its machine; the address that the request comes from if empty" schema:"shortLine"`
+	PID     int             `json:"pid,omitempty"`
+	Version string          `json:"version,omitempty" schema:"shortLine"`
+	Resume  string          `json:"resume,omitempty" doc:"id of the session that it had before the coordinator restarted; closed: that was lost" schema:"maxLength: 255"`
 }
 
 // NewHeartbeat is the body of a heartbeat.
@@ -52,6 +52,8 @@ type Finish struct {
 	Resolve  *Resolution `json:"resolve,omitempty"`
 	Release  *Release    `json:"release,omitempty"`
 	HandBack *HandBack   `json:"hand_back,omitempty"`
+
+	_ struct{} `schema:"minProperties: 2, maxProperties: 2"`
 }
 
 // Finished is what became of one Finish.
@@ -92,28 +94,29 @@ type ClaimedTasks struct {
 
 // Extension is the body that restarts the timeout of a task.
 type Extension struct {
-	Token    int64            `json:"token"`
+	Token    int64            `json:"token" schema:"minimum: 1"`
 	Progress *models.Progress `json:"progress,omitempty" doc:"to note"`
 }
 
 // Resolution is the body that resolves a task.
 type Resolution struct {
-	Token  int64           `json:"token"`
+	Token  int64           `json:"token" schema:"minimum: 1"`
 	Result json.RawMessage `json:"result,omitempty" doc:"any JSON, at most 960 KiB; null if absent"`
 	Create []NewTask       `json:"create,omitempty" doc:"tasks to create in the same transaction, at most 1000" schema:"maxItems: 1000"`
+	Output string          `json:"output,omitempty" doc:"the last lines that the attempt printed; the last 2 KiB are kept with the end of the task"`
 }
 
 // Release is the body that gives a task back after an attempt that failed.
 type Release struct {
-	Token  int64          `json:"token"`
+	Token  int64          `json:"token" schema:"minimum: 1"`
 	Error  string         `json:"error,omitempty" doc:"why, for people"`
-	Delay  models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it; the coordinator's rule if absent" schema:"minimum: 0"`
+	Delay  models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it; the coordinator's rule if absent" schema:"minimum: 0, maximum: 31622400"`
 	Output string         `json:"output,omitempty" doc:"the last lines that the attempt printed"`
 	GiveUp bool           `json:"give_up,omitempty" doc:"no worker could do it: it is dead at once"`
 }
 
 // HandBack is the body that gives a task back without counting an attempt.
 type HandBack struct {
-	Token int64          `json:"token"`
-	Delay models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it" schema:"minimum: 0"`
+	Token int64          `json:"token" schema:"minimum: 1"`
+	Delay models.Seconds `json:"delay,omitempty" doc:"seconds before any worker gets it" schema:"minimum: 0, maximum: 31622400"`
 }

@@ -13,6 +13,12 @@ type NewOrigin struct {
 	Tags     []string          `json:"tags,omitzero" doc:"tags that are indexed beside the branches: names, or patterns such as v*; the newest, at most 64 with the branches; empty: the manager's setting; absent: unchanged" schema:"maxItems: 64, items: {minLength: 1, maxLength: 255}"`
 }
 
+// NewLister is the body that adds a lister.
+type NewLister struct {
+	NewOrigin
+	Kind models.OriginKind `json:"kind" schema:"enum: [opml, urls, repositories, forge, lister]"`
+}
+
 // Priority is the body that changes a priority.
 type Priority struct {
 	Priority *int64 `json:"priority" doc:"higher is sooner"`
@@ -23,6 +29,8 @@ type OriginChange struct {
 	Priority *int64          `json:"priority,omitempty" doc:"higher is sooner; its recordings get it at the next visit"`
 	Every    *models.Seconds `json:"every_s,omitempty" doc:"fixed seconds between two visits, under any policy; 0: the policy decides"`
 	Hours    *models.Hours   `json:"hours,omitempty" doc:"hours in which it may be visited, such as 22:00-06:00@Europe/Berlin; without a zone, UTC; any: at any time" schema:"hours"`
+
+	_ struct{} `least:"1"`
 }
 
 // Visiting returns what the body changes of when the origin is visited.

@@ -28,7 +28,7 @@ type Task struct {
 	Progress *models.Progress `json:"progress,omitempty" doc:"that the worker noted"`
 	Why      *Why             `json:"why,omitempty" doc:"why a task that is alive is not running"`
 	Note     string           `json:"note,omitempty" doc:"why it waits, or how it ended"`
-	History  []models.Attempt `json:"history,omitempty" doc:"the attempts that failed, the latest at the end"`
+	History  []models.Attempt `json:"history,omitempty" doc:"the attempts that failed, the latest at the end; of a resolved task also the attempt that resolved it, without an error, if that printed something"`
 	EndedAt  time.Time        `json:"ended_at,omitzero" doc:"when it was resolved, cancelled, or discarded as a dead letter; of a dead letter, when it died"`
 	Duration *models.Seconds  `json:"duration,omitempty" doc:"seconds of the attempt that ended it; absent: no worker had it then"`
 	Worker   string           `json:"worker,omitempty" doc:"that had it when it ended"`
@@ -43,21 +43,30 @@ func (t Task) HasEnded() bool {
 	return t.State == "resolved" || t.State == "cancelled" || t.State == "dead"
 }
 
+// IsResolvedBy reports whether attempt n of the history resolved the task. All others failed.
+func (t Task) IsResolvedBy(n int) bool {
+	if t.State != "resolved" || t.ClaimedAt == nil || n < 0 || n != len(t.History)-1 {
+		return false
+	}
+	last := t.History[n]
+	return last.Error == "" && last.ClaimedAt.Equal(*t.ClaimedAt)
+}
+
 // TaskOptions are what the creator of a task may demand.
 type TaskOptions struct {
 	NotBefore   time.Time      `json:"not_before,omitzero" doc:"no worker gets it earlier"`
 	ExpiresAt   time.Time      `json:"expires_at,omitzero" doc:"it is dead if no worker has it then"`
 	MaxAttempts int64          `json:"max_attempts,omitempty" doc:"number of failed attempts after which the task becomes a dead letter, 1 to 1000; if absent or 0, the setting max-attempts plus 1" schema:"minimum: 0, maximum: 1000"`
 	Backoff     models.Seconds `json:"backoff,omitempty" doc:"seconds after an attempt that failed; if absent, another worker may try at once" schema:"minimum: 0, maximum: 2592000"`
-	UniqueKey   string         `json:"unique_key,omitempty" doc:"of at most one task that is alive" schema:"maxLength: 200"`
-	Group       string         `json:"group,omitempty" doc:"groups of tasks of equal priority take turns" schema:"maxLength: 200"`
-	Tags        []string       `json:"tags,omitempty" schema:"uniqueItems: true, maxItems: 16, items: {minLength: 1, maxLength: 200}"`
+	UniqueKey   string         `json:"unique_key,omitempty" doc:"of at most one task that is alive" schema:"name"`
+	Group       string         `json:"group,omitempty" doc:"groups of tasks of equal priority take turns" schema:"name"`
+	Tags        []string       `json:"tags,omitempty" schema:"uniqueItems: true, maxItems: 16, items: someName"`
 	ResultTuple bool           `json:"result_tuple,omitempty" doc:"put the result into the space result"`
-	ResultTTL   models.Seconds `json:"result_ttl,omitempty" doc:"seconds that this tuple stays" schema:"minimum: 0, maximum: 2592000"`
-	After       []string       `json:"after,omitempty" doc:"its parents: ids, or the refs of tasks of the same request" schema:"uniqueItems: true, maxItems: 64, items: {minLength: 1, maxLength: 200}"`
-	OnFailure   string         `json:"on_failure,omitempty" doc:"with after only; fail (the default): it is dead if a parent does not resolve; run: it runs anyway" schema:"enum: ['', fail, run]"`
-	Limits      []string       `json:"limits,omitempty" doc:"names of limits" schema:"uniqueItems: true, maxItems: 8, items: {minLength: 1, maxLength: 200}"`
-	OnLimit     string         `json:"on_limit,omitempty" doc:"with limits only; if a limit has no free slot: wait (the default), cancel_running or drop" schema:"enum: ['', wait, cancel_running, drop]"`
+	ResultTTL   models.Seconds `json:"result_ttl,omitempty" doc:"with result_tuple only: seconds that this tuple stays; 3600 if 0; without effect if result_tuple is false" schema:"minimum: 0, maximum: 2592000"`
+	After       []string       `json:"after,omitempty" doc:"its parents: ids, or the refs of tasks of the same request" schema:"uniqueItems: true, maxItems: 64, items: someName"`
+	OnFailure   string         `json:"on_failure,omitempty" doc:"with after only, and without effect if that is empty; fail (the default): it is dead if a parent does not resolve; run: it runs anyway" schema:"enum: ['', fail, run]"`
+	Limits      []string       `json:"limits,omitempty" doc:"names of limits" schema:"uniqueItems: true, maxItems: 8, items: someName"`
+	OnLimit     string         `json:"on_limit,omitempty" doc:"with limits only, and without effect if that is empty; if a limit has no free slot: wait (the default), cancel_running or drop" schema:"enum: ['', wait, cancel_running, drop]"`
 }
 
 // Why is the reason why a task is not running.
@@ -74,8 +83,10 @@ type NewTask struct {
 	Priority int64           `json:"priority,omitempty"`
 	Timeout  *models.Seconds `json:"timeout,omitempty" doc:"of one attempt; 600 if absent" schema:"exclusiveMinimum: 0, maximum: 2592000"`
 	TaskOptions
-	Ref        string `json:"ref,omitempty" doc:"a name for after, within the request"`
-	OnConflict string `json:"on_conflict,omitempty" doc:"with unique_key only; if the key is taken: keep (the default) returns that task, replace changes its data and time, or leaves one successor of a claimed one"`
+	Ref        string `json:"ref,omitempty" doc:"a name for after, within the request" schema:"pattern: '^[^\\x00-\\x1f\\x7f-\\x9f]{0,200}$'"`
+	OnConflict string `json:"on_conflict,omitempty" doc:"with unique_key only, and without effect if that is empty; if the key is taken: keep (the default) returns that task, replace changes its data and time, or leaves one successor of a claimed one" schema:"enum: ['', keep, replace]"`
+
+	_ struct{} `needs:"on_conflict=unique_key,on_failure=after,on_limit=limits,result_ttl=result_tuple,result_tuple=result_ttl"`
 }
 
 // NewTasks is the body that creates several tasks, all or none.
@@ -112,6 +123,8 @@ type Limit struct {
 
 // NewLimit is the body that sets a limit.
 type NewLimit struct {
-	Max  int64   `json:"max,omitempty" schema:"minimum: 0"`
-	Rate float64 `json:"rate,omitempty" schema:"minimum: 0, maximum: 1000000"`
+	Max  int64   `json:"max,omitempty" doc:"tasks that may be claimed at a time; 0: any number" schema:"minimum: 0"`
+	Rate float64 `json:"rate,omitempty" doc:"tasks that may be claimed in a second; 0: any number; else at least 0.000001" schema:"minimum: 0, maximum: 1000000, not: {exclusiveMinimum: 0, exclusiveMaximum: 0.000001}"`
+
+	_ struct{} `least:"1"`
 }

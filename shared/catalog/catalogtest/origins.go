@@ -225,7 +225,7 @@ var originCases = []behaviour{
 		_, err := w.Origin(w.ctx, "nobody")
 		w.wantErr(err, fault.ErrNotFound)
 		w.wantErr(w.RemoveOrigin(w.ctx, "nobody"), fault.ErrNotFound)
-		w.wantErr(w.RecordOutcome(w.ctx, models.Outcome{Origin: "nobody"}), fault.ErrNotFound)
+		w.wantErr(w.RecordOutcome(w.ctx, models.Outcome{Origin: "nobody", Status: models.Failed, At: start}), fault.ErrNotFound)
 		_, err = w.Curate(w.ctx, "nobody", start, catalog.Listing{})
 		w.wantErr(err, fault.ErrNotFound)
 	}},

@@ -154,13 +154,40 @@ func reportArgs(i Item, part string, final bool, body any) (tuple.Tuple, error) 
 	return tuple.New(i.ID, EncodeResult(r)), nil
 }
 
-// reportOf returns the arguments of task.report.
-func reportOf(args tuple.Tuple) (id string, result tuple.Tuple, create []byte) {
-	result, _ = args[1].(tuple.Tuple)
-	if len(args) > 2 {
-		create, _ = args[2].([]byte)
+// withOutput returns the arguments of task.report with what the attempt printed, if that is not empty.
+func withOutput(args tuple.Tuple, output string) tuple.Tuple {
+	if output == "" {
+		return args
 	}
-	return args.Str(0), result, create
+	if len(args) == 2 {
+		args = append(args.Clone(), []byte{})
+	}
+	return append(args, tail(output))
+}
+
+// reported are the arguments of task.report.
+type reported struct {
+	id          string
+	result      tuple.Tuple
+	createsMore bool   // whether create is encoded tasks
+	create      []byte // tasks to create
+	output      string // at most maxOutput bytes that the attempt printed
+}
+
+// parseReport returns the arguments of task.report, with the output cut to its bound.
+func parseReport(args tuple.Tuple) (r reported, err error) {
+	short := tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
+	full := append(short.Clone(), tuple.Formal{Type: tuple.Bytes})
+	printed := append(full.Clone(), tuple.AnyString)
+	if !short.Matches(args) && !full.Matches(args) && !printed.Matches(args) {
+		return r, fmt.Errorf("%w: the arguments must be %s, %s or %s", fault.ErrInvalid, short, full, printed)
+	}
+	r.id, r.result, r.output = args.Str(0), nestedOf(args, 1), tail(args.Str(3))
+	if len(args) > 2 {
+		r.create, _ = args[2].([]byte)
+	}
+	r.createsMore = len(args) == 3 || len(r.create) > 0
+	return r, nil
 }
 
 // failureArgs returns the arguments of task.release.

@@ -95,7 +95,7 @@ func (c Client) Note(ctx context.Context, i Item, p models.Progress) error {
 // fault.ErrTooLarge for one over maxResult, fault.ErrOverloaded if the space is full, and fault.ErrCorrupt for a
 // malformed task.
 func (c Client) Report(ctx context.Context, i Item, part string, final bool, body any) error {
-	_, err := c.report(ctx, i, part, final, body, nil)
+	_, err := c.report(ctx, i, part, final, body, "", nil)
 	return err
 }
 
@@ -103,22 +103,28 @@ func (c Client) Report(ctx context.Context, i Item, part string, final bool, bod
 // CreateAll do. After any error but fault.ErrUnavailable no task has been created. If a task could not be created,
 // the old one is not resolved either.
 func (c Client) Resolve(ctx context.Context, i Item, result any, create ...New) ([]Item, error) {
-	return c.report(ctx, i, "", true, result, create)
+	return c.report(ctx, i, "", true, result, "", create)
+}
+
+// ResolveWithOutput is Resolve that keeps the last lines that the attempt printed with the end of the task: at most 2 KiB
+// of output.
+func (c Client) ResolveWithOutput(ctx context.Context, i Item, result any, output string, create ...New) ([]Item, error) {
+	return c.report(ctx, i, "", true, result, output, create)
 }
 
 // report is Report with tasks to create, which only a final result may have. It returns the created tasks in the
 // order of create.
-func (c Client) report(ctx context.Context, i Item, part string, final bool, body any, create []New) ([]Item, error) {
+func (c Client) report(ctx context.Context, i Item, part string, final bool, body any, output string, create []New) ([]Item, error) {
 	args, err := reportArgs(i, part, final, body)
 	if err != nil {
 		return nil, err
 	}
 	var reply tuple.Tuple
 	if len(create) == 0 {
-		reply, err = c.call(ctx, procReport, args)
+		reply, err = c.call(ctx, procReport, withOutput(args, output))
 	} else {
 		err = c.createKnowing(ctx, withDefaults(create), func(news []byte) (err error) {
-			reply, err = c.call(ctx, procReport, append(args.Clone(), news))
+			reply, err = c.call(ctx, procReport, withOutput(append(args.Clone(), news), output))
 			return err
 		})
 	}

@@ -318,8 +318,7 @@ func (p Policy) setLimit(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	return tuple.New(int64(offered)), err
 }
 
-// check refuses a limit without a maximum and a rate, or with one out of range, with
-// fault.ErrInvalid.
+// check refuses a limit with a maximum or a rate out of range with fault.ErrInvalid. A limit with neither stops no task.
 func (l Limit) check() error {
 	if err := checkName("limit", l.Name); err != nil {
 		return err
@@ -327,9 +326,6 @@ func (l Limit) check() error {
 	rateInRange := l.Rate == 0 || l.Rate >= 1e-6 && l.Rate <= 1e6 // false for NaN too
 	if l.Max < 0 || !rateInRange {
 		return fmt.Errorf("limit %s: %w: want a maximum of 0 or more, and a rate of 0 or from 0.000001 to 1000000 a second", l.Name, fault.ErrInvalid)
-	}
-	if l.Max == 0 && l.Rate == 0 {
-		return fmt.Errorf("limit %s: %w: want a maximum or a rate", l.Name, fault.ErrInvalid)
 	}
 	return nil
 }

@@ -20,14 +20,22 @@ type Outcome struct {
 	procedure string
 	args      tuple.Tuple
 	create    []New
-	err       error // why it cannot be sent
+	output    string // the last lines that an attempt printed that is resolved
+	err       error  // why it cannot be sent
 }
 
 // ToResolve is the outcome of Client.Report with a final result, or of Client.Resolve if it creates tasks. If the
 // result cannot be JSON, or the tasks cannot be encoded, Next returns fault.ErrInvalid.
 func ToResolve(i Item, part string, result any, create ...New) Outcome {
 	args, err := reportArgs(i, part, true, result)
-	return Outcome{i.ID, procReport, args, create, err}
+	return Outcome{id: i.ID, procedure: procReport, args: args, create: create, err: err}
+}
+
+// WithOutput returns an outcome of ToResolve that keeps the last lines that the attempt printed with the end of the
+// task: at most 2 KiB of output.
+func (o Outcome) WithOutput(output string) Outcome {
+	o.output = output
+	return o
 }
 
 // ToRelease is the outcome of Client.Fail.
@@ -49,15 +57,19 @@ type Ended struct {
 // withCreated returns the outcome with the tasks that it creates in its arguments. The ends of parents that only the
 // history knows go with them.
 func (c Client) withCreated(ctx context.Context, o Outcome) (Outcome, error) {
-	if len(o.create) == 0 || o.err != nil {
+	if o.err != nil {
 		return o, o.err
+	}
+	if len(o.create) == 0 {
+		o.args = withOutput(o.args, o.output)
+		return o, nil
 	}
 	news := withDefaults(o.create)
 	if known, found := c.withEnded(ctx, news); found {
 		news = known
 	}
 	data, err := encodeNews(news)
-	o.args = append(o.args.Clone(), data)
+	o.args = withOutput(append(o.args.Clone(), data), o.output)
 	return o, err
 }
 

@@ -168,7 +168,7 @@ func refusedArguments() []refused {
 		{"task.ended", tuple.New(int64(1))},
 		{"task.pause", tuple.New("not an id")},
 		{"task.setlimit", tuple.New("", int64(1), 0.0)},
-		{"task.setlimit", tuple.New("l", int64(0), 0.0)},
+		{"task.setlimit", tuple.New("l", int64(0), 0.0000009)},
 		{"task.setlimit", tuple.New("l", int64(-1), 1.0)},
 		{"task.setlimit", tuple.New("l", int64(1), math.NaN())},
 		{"task.setlimit", tuple.New("l", int64(1), math.Inf(1))},
@@ -195,8 +195,8 @@ func TestArgumentsThatAreNotValidAreRefused(t *testing.T) {
 			_, err := f.client.CreateAll(f.Context(), task.New{Task: models.Task{Action: "a", Timeout: 60, TaskOptions: o}})
 			require.ErrorIs(f, err, fault.ErrInvalid, "%.200v", o)
 		}
-		require.ErrorIs(f, f.client.SetLimit(f.Context(), task.Limit{Name: "l"}), fault.ErrInvalid)
-		for _, good := range []task.Limit{{Name: "l", Rate: 1e-6}, {Name: "l", Rate: 1e6}, {Name: "l", Max: 1}} {
+		require.ErrorIs(f, f.client.SetLimit(f.Context(), task.Limit{Name: "l", Rate: 9e-7}), fault.ErrInvalid)
+		for _, good := range []task.Limit{{Name: "l"}, {Name: "l", Rate: 1e-6}, {Name: "l", Rate: 1e6}, {Name: "l", Max: 1}} {
 			require.NoError(f, f.client.SetLimit(f.Context(), good))
 		}
 		all, _, err := f.client.List(f.Context(), task.Filter{}, nil, task.MaxListed)

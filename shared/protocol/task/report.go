@@ -15,24 +15,23 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// report (id, result[, new tasks]) takes a result of a task. A final result resolves the task and creates the new
+// report (id, result[, new tasks[, output]]) takes a result of a task. A final result resolves the task and creates the new
 // tasks; any other restarts its timeout. It returns whether the token is the current one and, if it was given new
 // tasks, the created ones.
 //
 // The result becomes a tuple only for the manager of the task's lease, or for a creator that asked for a result
 // tuple. A result of a lease is put with a stale token too, because what was found is true, but creates no task.
 func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
-	short := tuple.Match(tuple.AnyString, tuple.Formal{Type: tuple.Nested})
-	if full := append(short, tuple.Formal{Type: tuple.Bytes}); !short.Matches(args) && !full.Matches(args) {
-		return nil, fmt.Errorf("%w: the arguments must be %s or %s", fault.ErrInvalid, short, full)
+	given, err := parseReport(args)
+	if err != nil {
+		return nil, err
 	}
-	id, result, _ := reportOf(args)
-	r, err := decodeReport(result)
+	r, err := decodeReport(given.result)
 	if err != nil {
 		return nil, err
 	}
 	r.Worker = tx.Caller()
-	e, i, err := findHeld(tx, id, r.Token)
+	e, i, err := findHeld(tx, given.id, r.Token)
 	if errors.Is(err, fault.ErrStaleToken) {
 		return tuple.New(false), putLate(tx, r)
 	}
@@ -51,19 +50,17 @@ func (p Policy) report(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	if !r.Final {
 		return tuple.New(true), holdUntilTimeout(tx, e.Ref, i)
 	}
-	return p.resolve(tx, e, i, r.Body, args)
+	return p.resolve(tx, e, i, r.Body, given)
 }
 
-// resolve ends a task with its final result, creates the tasks in args, the arguments of task.report, and returns the
-// answer of task.report. The end comes first, so that a new task may have the unique key or the limit of the old one.
+// resolve ends a task with its final result, creates the tasks that were given to task.report, and returns the answer of
+// that. What the attempt printed is kept with the end, in an attempt without an error. The end comes first, so that a new task may have the unique key or the limit of the old one.
 // If a task cannot be created, the task is not resolved either.
-func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args tuple.Tuple) (tuple.Tuple, error) {
+func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, given reported) (tuple.Tuple, error) {
 	var news []New
-	createsTasks := len(args) == 3
-	if createsTasks {
-		_, _, create := reportOf(args)
+	if given.createsMore {
 		var err error
-		if news, err = decodeNews(create); err != nil {
+		if news, err = decodeNews(given.create); err != nil {
 			return nil, err
 		}
 		ends := append(parentEnds(tx, i), ParentResult{ID: i.ID, State: Resolved, Result: result})
@@ -77,10 +74,16 @@ func (p Policy) resolve(tx space.Tx, e space.Entry, i Item, result string, args 
 	if err := tx.Done(e.Ref); err != nil {
 		return nil, err
 	}
+	if given.output != "" {
+		i.History = newest(append(i.History, models.Attempt{
+			Worker: i.CurrentClaimant, ClaimedAt: i.ClaimedAt, EndedAt: tx.Now(), Output: given.output,
+		}), maxHistory)
+		e.Tuple, e.Attributes = tupleOf(i)
+	}
 	if err := p.afterEnd(tx, e, i, ending{state: Resolved, result: result}); err != nil {
 		return nil, err
 	}
-	if !createsTasks {
+	if !given.createsMore {
 		return tuple.New(true), nil
 	}
 	created, err := p.createAll(tx, news)
