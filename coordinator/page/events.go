@@ -113,8 +113,8 @@ var times = regexp.MustCompile(`(<time [^>]*>)[^<]*</time>`)
 
 // events streams the view that the parameter "page" names: an event "main" when it changes, otherwise an event "at" each
 // second, and "gone" at the end if what it shows does not exist any more. The id of each event is the time of its state, by the
-// coordinator's clock. The stream ends when the visitor disconnects or does not read, when the view cannot be read, and
-// when the server stops.
+// coordinator's clock. The stream ends when the visitor disconnects or does not read, when the view cannot be read or is
+// not live, and when the server stops.
 func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	address, err := url.Parse(r.URL.Query().Get("page"))
 	if err != nil || !strings.HasPrefix(address.Path, "/") || address.Host != "" || address.Path == "/events" {
@@ -136,7 +136,7 @@ func (p *Page) events(w http.ResponseWriter, r *http.Request) {
 	defer tick.Stop()
 	for seen := ""; ; {
 		shown := p.fragment(r, address)
-		if shown.html == "" && !shown.gone {
+		if !shown.live && !shown.gone {
 			return
 		}
 		if err := c.SetWriteDeadline(time.Now().Add(p.WriteTimeout)); err != nil {

@@ -180,8 +180,8 @@ func TestTheStreamTellsThatATaskIsGone(t *testing.T) {
 	h := newFixture(t)
 	server := httptest.NewServer(h.handler)
 	defer server.Close()
-	for path, want := range map[string]string{"/tasks/none": "event: gone\ndata: gone\n\n", "/code": ""} { // code search is not live
-		r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/events?page="+path, nil)
+	for path, want := range map[string]string{"/tasks/none": "event: gone\ndata: gone\n\n", "/code?q=main": ""} { // results are not live
+		r, err := http.NewRequestWithContext(t.Context(), "GET", server.URL+"/events?page="+url.QueryEscape(path), nil)
 		require.NoError(t, err)
 		resp, err := server.Client().Do(r)
 		require.NoError(t, err)
