@@ -109,10 +109,12 @@ func TestAProcedureWithoutARuleIsNamed(t *testing.T) {
 // unshown are parts of lines of the models with operations that these logs need not show, each with the reason.
 var unshown = map[string]map[string]string{
 	"lease": {
-		"count(Place, (visible)) = 1 -> Place.get(visible)":     "a queue-ttl as short as here ends the task before its lease",
-		"Result.put(token, 1); Place.get(_);":                   "max-attempts would have to sink at a restart",
-		"if live = token -> Lease.get(token); live := 0; ended": "likewise",
-		"if count(Lease) = 1 -> Lease.query(?k)":                "these logs begin with empty spaces; TestALeaseFromBeforeTheLogIsExtended shows it",
+		"count(Place, (visible)) = 1 -> Place.get(visible)":                             "a queue-ttl as short as here ends the task before its lease",
+		"Result.put(token, 1); Place.get(_);":                                           "max-attempts would have to sink at a restart",
+		"if live = token -> Lease.get(token); live := 0; ended":                         "likewise",
+		"Result.put(n, 1); Place.get(i); // the last attempt":                           "seldom: the last attempt of a leased task must end without its worker",
+		"if live = n -> Lease.get(n); live := 0; ended := ended + 1 [] else -> skip fi": "likewise",
+		"if count(Lease) = 1 -> Lease.query(?k)":                                        "these logs begin with empty spaces; TestALeaseFromBeforeTheLogIsExtended shows it",
 	},
 	"task": {
 		"its limit drops it": "seldom: the limit must be full when the attempt ends",
