@@ -111,7 +111,7 @@ func (l *loader) resolveSetting(s setting, cfg *Config) {
 			f.Text += wording.DidYouMean(text, v.words)
 		case level:
 			f.Text += wording.DidYouMean(text, levels)
-		case webURL:
+		case webURL, webURLs:
 			f.Text = fmt.Sprintf("%s must be %s; the value is not repeated here, because it may have a password", s.key, v.accepts())
 		}
 		l.wrong = append(l.wrong, f)
