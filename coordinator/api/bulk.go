@@ -82,8 +82,8 @@ func (s *server) bulk(verb string) func(context.Context, *request, types.Bulk) (
 	}
 }
 
-// change changes the tasks of a state that a filter selects. It changes up to maxBulk tasks, in transactions of up to
-// task.MaxBulk, and the next request goes on where it ended. A request that is repeated changes what is left.
+// change changes the tasks of a state that a filter selects. One request changes up to maxBulk tasks, in transactions
+// of up to task.MaxBulk. The next request changes the tasks that are left, and so does a request that is repeated.
 func (s *server) change(ctx context.Context, q *request, verb string, state task.State, n types.Bulk) (types.BulkResult, error) {
 	answer := types.BulkResult{Done: []string{}, Refused: []types.BulkError{}}
 	f, err := bulkFilter(ctx, state, n)

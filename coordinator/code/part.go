@@ -59,7 +59,7 @@ func (x *Index) SearchPart(ctx context.Context, q code.Query, p Part, visit func
 // isWhole reports whether the search visits the part and nothing else.
 func (p Part) isWhole() bool { return p.Offset == 0 && !p.Facets }
 
-// options are those of the search that visits the part and what is counted.
+// options returns the options of a search that reads the part, and the matches that facets count.
 func (p Part) options() code.Options {
 	o := code.Options{Limit: p.Limit, Context: p.Context, Timeout: p.Timeout}
 	if p.Limit > 0 {

@@ -53,8 +53,8 @@ func (p *Page) addCode() {
 	p.mux.HandleFunc("GET /code/report", p.serveNow(codeReport))
 }
 
-// startCode takes one of the codeAtOnce turns, because a page may read all files, and returns the function that ends it.
-// It fails if the visitor may not do an operation of the API, or if there is no turn.
+// startCode reserves one of codeAtOnce places, because a page may read all files. The function that it returns frees the
+// place. It fails if the role of the visitor does not allow the operation, or if all places are taken.
 func (v *visit) startCode(operation string) (end func(), err error) {
 	if !api.Allows(v.who, operation) {
 		return nil, refusal(http.StatusForbidden, "the role of %s does not allow %s", v.who, operation)
@@ -259,8 +259,8 @@ func (f *foundPage) add(m types.CodeMatch) {
 	}
 }
 
-// addFacet adds the values of a parameter by which the matches can be narrowed; none if one is chosen already, or
-// there is no choice.
+// addFacet adds links that narrow the matches to one value of a parameter. It adds none if a value is chosen already, or
+// if all matches have the same one. Folders have links always, because they contain folders.
 func (f *foundPage) addFacet(name, param, chosen string, counts []types.CodeFacet) {
 	if len(counts) == 0 || param != "folder" && (chosen != "" || len(counts) < 2) {
 		return

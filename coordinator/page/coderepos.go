@@ -118,7 +118,7 @@ func (r *repoRow) tell(o models.Origin) {
 	}
 }
 
-// trouble is 1 for a repository at which somebody should look.
+// trouble is 1 if files, a visit or recordings of the repository failed, and 0 otherwise. The list is sorted by it.
 func (r repoRow) trouble() int {
 	if r.Lost > 0 || r.LastError != "" || r.Waits || r.Disabled != "" || r.Problems > 0 {
 		return 1

@@ -9,7 +9,7 @@ import (
 	"leasehold/shared/process/wording"
 )
 
-// Rules are what a struct demands of its fields together. Its tags are those of a blank field:
+// Rules say which fields of a JSON object must be present together. A struct has them as the tags of a blank field:
 //
 //	_ struct{} `least:"1" needs:"on_limit=limits,hold_s=ack"`
 type Rules struct {

@@ -26,8 +26,8 @@ type Config struct {
 	// Gzip asks for compressed answers. That is slower, unless the network is: reading takes two thirds more time
 	// of the server, and a part of that of this process.
 	Gzip bool
-	// Shards and Replicas are those of indices that are created; 0 and nil: as the server has it set. The lists of
-	// generations have one shard.
+	// Shards and Replicas are the numbers with which an index is created; 0 and nil: the server's defaults. The index of
+	// generations has one shard.
 	Shards   int
 	Replicas *int
 	Access   Access

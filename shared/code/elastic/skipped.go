@@ -131,8 +131,8 @@ func (s *search) filesOfRepos(matches func(name string) bool) fileSet {
 	return fileSet{someFiles, object{"terms": object{"generation": ids}}}
 }
 
-// combined returns the union or the intersection of sets. A set of the kind neutral changes nothing, and
-// one of the kind decisive is the result, whatever the others are.
+// combined returns the union or the intersection of sets. A set of the kind neutral changes nothing. One set of the
+// kind decisive is the result.
 func combined(sets []fileSet, neutral, decisive setKind, join func(of []any) any) fileSet {
 	var some []any
 	known := true

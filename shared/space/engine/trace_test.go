@@ -112,6 +112,12 @@ func TestTraceHasEveryOperationInOrder(t *testing.T) {
 	})
 }
 
+func TestTheTraceNamesCausesAsTheSpaceDoes(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, string(space.Due), trace.Due)
+	require.Equal(t, string(space.Lost), trace.Lost)
+}
+
 func TestTraceTellsThatAGetIsAcknowledgedOrComesBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

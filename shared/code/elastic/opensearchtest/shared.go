@@ -10,15 +10,15 @@ import (
 // one is the server of all tests of a package.
 var one struct {
 	sync.Mutex
-	url, why string // why there is no URL
+	url, why string // why is the reason if url is empty
 	asked    bool
 	node     *Node // nil: TEST_ES_URL names the server, or there is none
 	folder   string
 }
 
-// URL returns the URL of the real server of all tests, which the first call starts. If there is none, it
-// logs that what is left out, and returns "".
-func URL(t testing.TB, what string) string {
+// URL returns the URL of the real server, which the first call starts. All tests of a package share it. If there is
+// none, URL returns "", and the log of the test names the check that is left out, and the reason.
+func URL(t testing.TB, check string) string {
 	t.Helper()
 	one.Lock()
 	defer one.Unlock()
@@ -27,7 +27,7 @@ func URL(t testing.TB, what string) string {
 		start(t)
 	}
 	if one.url == "" {
-		t.Logf("left out: %s on a real search server, because %s", what, one.why)
+		t.Logf("left out: %s on a real search server, because %s", check, one.why)
 	}
 	return one.url
 }
