@@ -1,8 +1,8 @@
 package analyse
 
 import (
+	"cmp"
 	"flag"
-	"go/build"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/gosource"
 	"leasehold/shared/code"
 	"leasehold/shared/code/segment"
 	"leasehold/shared/process/platform"
@@ -20,7 +21,7 @@ import (
 
 var (
 	benchSeed   = flag.Uint64("bench.seed", 1, "seed of the choice of files")
-	benchCorpus = flag.String("bench.corpus", filepath.Join(build.Default.GOROOT, "src"), "folder with the files of the benchmark")
+	benchCorpus = flag.String("bench.corpus", "", "folder with the files of the benchmark; default: Go's own sources")
 )
 
 // sampled is a file of the corpus.
@@ -33,7 +34,7 @@ type sampled struct {
 func sampleCorpus(b *testing.B, match func(name string) bool) (files []sampled, bytes int64) {
 	b.Helper()
 	var names []string
-	require.NoError(b, filepath.WalkDir(*benchCorpus, func(path string, e fs.DirEntry, err error) error {
+	require.NoError(b, filepath.WalkDir(cmp.Or(*benchCorpus, gosource.Folder(b)), func(path string, e fs.DirEntry, err error) error {
 		if err == nil && e.Type().IsRegular() && match(path) {
 			names = append(names, path)
 		}

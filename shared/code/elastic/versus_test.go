@@ -5,7 +5,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"go/build"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/gosource"
 	"leasehold/shared/code"
 	"leasehold/shared/code/analyse"
 	"leasehold/shared/code/elastic"
@@ -112,7 +112,7 @@ func goSources(t *testing.T, copyNumber int, folders ...string) (batches [][]cod
 	defer func() { require.NoError(t, analyser.Close()) }()
 	name := fmt.Sprintf("go%d", copyNumber)
 	m = code.Manifest{RepoID: name, Repo: name, Refs: []code.Ref{{Name: "HEAD", Commit: "1"}}}
-	root := filepath.Join(build.Default.GOROOT, "src")
+	root := gosource.Folder(t)
 	seen, size := map[code.OID]bool{}, 8<<20
 	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() || !slices.ContainsFunc(folders, func(f string) bool { return strings.HasPrefix(path, filepath.Join(root, f)+"/") }) {

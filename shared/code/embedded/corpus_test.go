@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"flag"
 	"fmt"
-	"go/build"
 	"io/fs"
 	"math/rand/v2"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/gosource"
 	"leasehold/shared/code"
 )
 
@@ -76,7 +76,7 @@ func benchmarkCorpus(b *testing.B) *corpus {
 			require.NoError(b, err)
 			modules = filepath.Join(home, "go", "pkg", "mod")
 		}
-		dirs = []string{filepath.Join(build.Default.GOROOT, "src"), modules}
+		dirs = []string{gosource.Folder(b), modules}
 	}
 	return readCorpus(b, *corpusBytes, dirs...)
 }

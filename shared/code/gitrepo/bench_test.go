@@ -1,9 +1,7 @@
 package gitrepo
 
 import (
-	"go/build"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -11,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/gosource"
 	"leasehold/shared/process/platform"
 )
 
@@ -19,7 +18,7 @@ import (
 // process.
 func BenchmarkCopy(b *testing.B) {
 	r := newRepo(b)
-	out, err := exec.Command("cp", "-r", filepath.Join(build.Default.GOROOT, "src"), r.dir).CombinedOutput()
+	out, err := exec.Command("cp", "-r", gosource.Folder(b), r.dir).CombinedOutput()
 	require.NoError(b, err, "%s", out)
 	r.commit(nil)
 	r.git("repack", "-q", "-a", "-d")
