@@ -52,7 +52,7 @@ var rules = []importRule{
 	{"shared/api/join", onLow("shared/api", "shared/identity"), []string{"coordinator", "shared"}, "joining is tested against the coordinator that admits"},
 	{"shared/catalog", low, nil, "the catalog does not depend on spaces"},
 	{"shared/clips", low, nil, "clips is a library of its own"},
-	{"shared/code", onLow("shared/fetch"), nil, "an index does not depend on the flow that fills it"},
+	{"shared/code", onLow("shared/fetch"), []string{"internal/gosource"}, "an index does not depend on the flow that fills it"},
 	{"shared/config", onLow("shared/space/memory"), nil, "settings are plain values; cmd gives them to their users"},
 	{"shared/fault", nil, nil, "the kinds of error import nothing of ours"},
 	{"shared/fetch", low, nil, "fetch is a library of its own"},
