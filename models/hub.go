@@ -19,7 +19,7 @@ type Hub struct {
 const MaxHubURL = 2048
 
 // HubURLPattern is a regular expression of URLs that a hub or a topic may have.
-const HubURLPattern = `^[Hh][Tt][Tt][Pp][Ss]?://([A-Za-z0-9._~-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?` +
+const HubURLPattern = `^[Hh][Tt][Tt][Pp][Ss]?://([A-Za-z0-9._~-]+|` + ipv6Pattern + `)(:[0-9]*)?` +
 	`(/([^%?# \x00-\x1f\x7f-\x9f]|%[0-9A-Fa-f]{2})*)?(\?[^# \x00-\x1f\x7f-\x9f]*)?$`
 
 // Valid reports whether h has either neither URL, or both: of http or https, with a host, without a user and a

@@ -168,7 +168,7 @@ func (k OriginKind) LocalForm(name string) Local {
 const MaxURI = 4096
 
 // WebURLPattern is the regular expression of the URLs that IsWebURL accepts.
-const WebURLPattern = `^[Hh][Tt][Tt][Pp][Ss]?://(([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*@)?(([A-Za-z0-9._~-]|[^\x00-\x7f])+|\[[0-9A-Fa-f:.]+\])(:[0-9]*)?` +
+const WebURLPattern = `^[Hh][Tt][Tt][Pp][Ss]?://(([A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})*@)?(([A-Za-z0-9._~-]|[^\x00-\x7f])+|` + ipv6Pattern + `)(:[0-9]*)?` +
 	`(/([^%?#\x00-\x1f\x7f]|%[0-9A-Fa-f]{2})*)?(\?[^#\x00-\x1f\x7f]*)?(#([^%\x00-\x1f\x7f]|%[0-9A-Fa-f]{2})*)?$`
 
 var webURL = regexp.MustCompile(WebURLPattern)

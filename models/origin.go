@@ -18,17 +18,17 @@ type Origin struct {
 	AddedAt  time.Time  `json:"added_at,omitzero"`
 	// Every is the fixed time between two visits of an added origin; 0 leaves it to the policy, nil leaves it as it
 	// is. The schedule keeps it, not the catalog.
-	Every *Seconds `json:"every_s,omitempty" doc:"fixed seconds between two visits, when it is added; 0: the policy decides; absent: unchanged"`
+	Every *Seconds `json:"every_s,omitempty" doc:"fixed seconds between two visits, when it is added; 0: the policy decides; absent: unchanged" schema:"every"`
 	// Hours are those in which an added origin may be visited; AnyHours takes them back, nil leaves them as they are.
 	// The schedule keeps them, not the catalog.
 	Hours *Hours `json:"hours,omitempty" doc:"hours in which it may be visited, when it is added, such as 22:00-06:00@Europe/Berlin; any: at any time; absent: unchanged" schema:"hours"`
 	// Branches are the branches to index of a repository, or of the repositories that a lister lists: names, patterns
 	// of path.Match, or HEAD. If empty, the manager's setting applies. nil, when the origin is added, leaves them as
 	// they are.
-	Branches []string `json:"branches,omitzero" doc:"branches that are indexed: names, patterns such as release-*, or HEAD; of a lister, of the repositories that it lists; empty: the manager's setting; absent, when it is added: unchanged"`
+	Branches []string `json:"branches,omitzero" doc:"branches that are indexed: names, patterns such as release-*, or HEAD; of a lister, of the repositories that it lists; empty: the manager's setting; absent, when it is added: unchanged" schema:"branches"`
 	// Tags are the tags to index beside the branches, as Branches are: names, or patterns of path.Match. If empty, the
 	// manager's setting applies. nil, when the origin is added, leaves them as they are.
-	Tags []string `json:"tags,omitzero" doc:"tags that are indexed beside the branches: names, or patterns such as v*; the newest, at most 64 with the branches; of a lister, of the repositories that it lists; empty: the manager's setting; absent, when it is added: unchanged"`
+	Tags []string `json:"tags,omitzero" doc:"tags that are indexed beside the branches: names, or patterns such as v*; the newest, at most 64 with the branches; of a lister, of the repositories that it lists; empty: the manager's setting; absent, when it is added: unchanged" schema:"branches"`
 	// Listed is true if a lister or a client on another machine named the origin, and the operator did not. Such
 	// an origin is not trusted: no private address is dialled for it.
 	Listed bool `json:"listed,omitempty" doc:"a lister or another machine named it, not the operator: private addresses are not dialled for it"`
@@ -64,6 +64,18 @@ func ValidEvery(every Seconds) bool {
 
 // BranchRule is the end of an error about branches or tags: what ValidBranches accepts.
 const BranchRule = "want at most 64 names, patterns such as release-*, or HEAD, each of 1 to 255 bytes without spaces"
+
+// BranchPattern is a regular expression of the names and patterns that ValidBranches accepts, apart from their length.
+const BranchPattern = `^(` + branchChar + `|[*?]|` + branchClass + `)(` + branchChar + `|[-*?]|` + branchClass + `)*$`
+
+// Parts of BranchPattern: one character, which may be escaped, and a class of characters as path.Match reads it.
+const (
+	branchChar  = `[^\x00-\x20\x7f\\\[*?-]|\\[^\x00-\x20\x7f]`
+	branchEnd   = `(-([^\x00-\x20\x7f\\\]-]|\\[^\x00-\x20\x7f]))?`
+	branchRange = `([^\x00-\x20\x7f\\\]-]|\\[^\x00-\x20\x7f])` + branchEnd
+	branchFirst = `([^\x00-\x20\x7f\\\]^-]|\\[^\x00-\x20\x7f])` + branchEnd // a ^ there excludes the class
+	branchClass = `\[(\^` + branchRange + `|` + branchFirst + `)(` + branchRange + `)*\]`
+)
 
 // ValidBranches reports whether these branches can be selected.
 func ValidBranches(branches []string) bool {

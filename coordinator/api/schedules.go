@@ -42,6 +42,9 @@ func (s *server) taskSchedule(ctx context.Context, q *request) (types.TaskSchedu
 
 // setSchedule adds a schedule (201) or replaces it (200).
 func (s *server) setSchedule(ctx context.Context, q *request, n types.NewTaskSchedule) (types.TaskSchedule, error) {
+	if err := checkChoice("on_limit", n.Task.OnLimit, limitChoices...); err != nil {
+		return types.TaskSchedule{}, err
+	}
 	if len(n.Task.Limits) == 0 {
 		n.Task.OnLimit = "" // of no limit
 	}

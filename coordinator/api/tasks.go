@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -243,6 +244,13 @@ func newTask(ctx context.Context, n types.NewTask) (task.New, error) {
 		timeout = *n.Timeout
 	}
 	o, onConflict := n.TaskOptions, n.OnConflict
+	if err := cmp.Or(
+		checkChoice("on_failure", o.OnFailure, models.FailWithParent, models.RunAnyway),
+		checkChoice("on_limit", o.OnLimit, limitChoices...),
+		checkChoice("on_conflict", onConflict, task.KeepFirst, task.Replace),
+	); err != nil {
+		return task.New{}, err
+	}
 	if len(o.After) == 0 {
 		o.OnFailure = "" // of no parent
 	}
@@ -265,6 +273,17 @@ func newTask(ctx context.Context, n types.NewTask) (task.New, error) {
 			Trace: tracing.Parent(ctx),
 		}},
 	}, nil
+}
+
+// limitChoices are the values of on_limit.
+var limitChoices = []string{models.WaitForLimit, models.CancelRunning, models.Drop}
+
+// checkChoice refuses a value that is neither empty nor one of choices.
+func checkChoice(field, value string, choices ...string) error {
+	if value == "" || slices.Contains(choices, value) {
+		return nil
+	}
+	return fmt.Errorf("%s %.50q: %w: want %s", field, value, fault.ErrInvalid, wording.Or(choices...))
 }
 
 func newTasks(ctx context.Context, all []types.NewTask) (wanted []task.New, err error) {

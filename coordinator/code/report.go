@@ -139,7 +139,8 @@ func (x *Index) Report(ctx context.Context, q types.ReportQuery) (r types.CodeRe
 	if q.Repo == "" {
 		r.ID, r.Repo = "", ""
 	}
-	r.Languages = slices.SortedFunc(maps.Values(languages), func(a, b types.LanguageReport) int {
+	r.Languages = slices.AppendSeq([]types.LanguageReport{}, maps.Values(languages)) // not null in JSON
+	slices.SortFunc(r.Languages, func(a, b types.LanguageReport) int {
 		return cmp.Or(cmp.Compare(b.Code, a.Code), cmp.Compare(a.Lang, b.Lang))
 	})
 	return r, nil
