@@ -4,8 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"leasehold/coordinator/database"
-	rules "leasehold/shared/protocol/visit/policy"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -20,9 +18,12 @@ import (
 	"leasehold/coordinator"
 	"leasehold/coordinator/actions"
 	"leasehold/coordinator/api"
+	"leasehold/coordinator/database"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/protocol/visit"
+	rules "leasehold/shared/protocol/visit/policy"
 	"leasehold/shared/protocol/work"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
@@ -106,6 +107,16 @@ func (h *fixture) call(method, path, body string) (int, map[string]any) {
 	r, err := http.NewRequestWithContext(h.Context(), method, h.server.URL+path, strings.NewReader(body))
 	require.NoError(h, err)
 	return h.send(r)
+}
+
+// octets sends bytes as they are, and returns the status of the answer.
+func (h *fixture) octets(path, body string) int {
+	h.Helper()
+	r, err := http.NewRequestWithContext(h.Context(), "POST", h.server.URL+path, strings.NewReader(body))
+	require.NoError(h, err)
+	r.Header.Set("Content-Type", types.OctetType)
+	status, _ := h.send(r)
+	return status
 }
 
 func (h *fixture) send(r *http.Request) (int, map[string]any) {

@@ -66,16 +66,35 @@ func (s *server) indexReceived(_ context.Context, q *request) (types.SegmentStat
 }
 
 // indexPart adds a part of a segment. The answer has how many bytes were received, from which the client goes on.
-func (s *server) indexPart(ctx context.Context, q *request, body types.SegmentPart) (types.SegmentState, error) {
+func (s *server) indexPart(ctx context.Context, q *request) (types.SegmentState, error) {
 	x, err := s.codeIndex()
 	if err != nil {
 		return types.SegmentState{}, err
 	}
-	if body.Offset < 0 {
-		return types.SegmentState{}, fmt.Errorf("offset %d: %w: want 0 or more", body.Offset, fault.ErrInvalid)
+	part, err := readPart(q)
+	if err != nil {
+		return types.SegmentState{}, err
 	}
-	n, err := x.Append(ctx, q.text("segment"), body.Offset, body.Data)
+	n, err := x.Append(ctx, q.text("segment"), part.Offset, part.Data)
 	return types.SegmentState{Received: n}, err
+}
+
+// readPart reads a part of a segment: the bytes as they are behind the parameter offset, or JSON, which workers of
+// version 1 send.
+func readPart(q *request) (part types.SegmentPart, err error) {
+	if data, ok := q.octets(); ok {
+		return types.SegmentPart{Offset: int64(q.number("offset")), Data: data}, nil
+	}
+	err = decode(q.Body, &part)
+	switch {
+	case err != nil:
+		return part, err
+	case q.number("offset") != 0:
+		return part, fmt.Errorf("offset %d: %w: a part in JSON has its own", q.number("offset"), fault.ErrInvalid)
+	case part.Offset < 0:
+		return part, fmt.Errorf("offset %d: %w: want 0 or more", part.Offset, fault.ErrInvalid)
+	}
+	return part, nil
 }
 
 func (s *server) indexCommit(ctx context.Context, q *request, body types.SegmentCommit) (none, error) {

@@ -162,7 +162,11 @@ func (g *generator) requestBody(r route, examples map[reflect.Type]any) object {
 	if example, ok := examples[r.body]; ok {
 		media["example"] = example
 	}
-	return object{"required": !allOptional(r.body), "content": object{"application/json": media}}
+	media = object{"application/json": media}
+	if r.isOctets {
+		media[types.OctetType] = object{}
+	}
+	return object{"required": !allOptional(r.body), "content": media}
 }
 
 // describeLinks returns the links from an answer to the routes that take its id; nil: there are none.

@@ -33,6 +33,7 @@ type route struct {
 	links                 []link       // from its answer
 	params                []param      // of the path and the query
 	body                  reflect.Type // nil: the body is not read
+	isOctets              bool         // the body may be application/octet-stream instead of JSON
 	answer                reflect.Type // nil: the response has no body
 	statuses              []int        // of successes; the first unless the handler sets another
 	isStream              bool         // the answer is lines of JSON, each of the type answer
@@ -115,6 +116,9 @@ func (r route) bulk() route                   { r.isBulk = true; return r }
 func (r route) waits() route                  { r.isWaiting = true; return r }
 func (r route) beats() route                  { r.isBeat = true; return r }
 func (r route) exact() route                  { r.isExact = true; return r }
+
+// octetsOr declares that a request has bytes as its body, or JSON of a type. The handler reads it.
+func (r route) octetsOr(body reflect.Type) route { r.body, r.isOctets = body, true; return r }
 
 // keyed declares that the changes of a request happen once for its idempotency key.
 func (r route) keyed() route {
@@ -265,6 +269,15 @@ func (rt route) newRequest(r *http.Request) (*request, error) {
 }
 
 // text, number and flag return the value of a parameter, which the route must declare.
+// octets returns the body of a request whose media type is types.OctetType, which must not be kept.
+func (q *request) octets() (data []byte, ok bool) {
+	in, inMemory := q.Body.(*bodyInMemory)
+	if !inMemory || q.Header.Get("Content-Type") != types.OctetType {
+		return nil, false
+	}
+	return in.data, true
+}
+
 func (q *request) text(name string) string { return q.values[name].(string) }
 func (q *request) number(name string) int  { return q.values[name].(int) }
 func (q *request) flag(name string) bool   { return q.values[name].(bool) }

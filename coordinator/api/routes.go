@@ -1,6 +1,8 @@
 package api
 
 import (
+	"math"
+	"reflect"
 	"slices"
 
 	"leasehold/coordinator/actions"
@@ -202,14 +204,14 @@ func (s *server) codeRoutes() []route {
 		on("getReport", "GET", "/report", "Show the largest functions, the most complex files and the languages of a repository, or of all without one.", s.codeReport, byRepo, limit(20, maxReport),
 			param{name: "tests", kind: flagParam, doc: "list the functions and files of tests too"}),
 
-		on("listSymbols", "GET", "/symbols", "List the definitions with this in their names.", s.listSymbols, param{name: "name", required: true, schema: "minLength: 1", doc: "part of a name"}, param{name: "branch", doc: "branch; all by default"}, limit(100, maxPage)),
+		on("listSymbols", "GET", "/symbols", "List the definitions with this in their names.", s.listSymbols, param{name: "name", required: true, schema: "text", doc: "part of a name"}, param{name: "branch", doc: "branch; all by default"}, limit(100, maxPage)),
 		on("listRepositories", "GET", "/repositories", "List the indexed repositories by name.", s.listRepositories, page(maxPage)...),
 		on("readFile", "GET", "/file", "Read lines of an indexed file.", s.readCode, byRepo, param{name: "path", doc: "of the file"}, param{name: "ref", doc: "branch; any by default"},
 			param{name: "oid", schema: "pattern: '^([0-9a-f]{40}|[0-9a-f]{64})?$'", doc: "hash of the content, in place of repo, path and ref"}, param{name: "from", kind: numberParam, max: maxLines, doc: "number of the first line"}, limit(1000, maxLines)),
 
 		withBody("indexListMissing", "POST", "/index/missing", "Return the blobs that the code index lacks, for managers and workers.", s.indexMissing),
 		on("indexGetSegment", "GET", "/index/segments/{segment}", "Return how much of a segment was received, for workers.", s.indexReceived),
-		withBody("indexAddPart", "POST", "/index/segments/{segment}/parts", "Add a part of a segment, for workers. Repeating it changes nothing.", s.indexPart),
+		on("indexAddPart", "POST", "/index/segments/{segment}/parts", "Add a part of a segment, for workers. Repeating it changes nothing.", s.indexPart, param{name: "offset", kind: numberParam, max: math.MaxInt32, doc: "bytes before the part, unless it is in JSON"}).octetsOr(reflect.TypeFor[types.SegmentPart]()),
 		withBody("indexCommitSegment", "POST", "/index/segments/{segment}/commit", "Check a segment that was received, and put it into the code index, for workers.", s.indexCommit).bulk(),
 		on("indexGetGeneration", "GET", "/index/generations/{origin}", "Return whether all files of an origin are indexed, for managers.", s.indexComplete),
 		withBody("indexPublishGeneration", "POST", "/index/generations", "Replace the files of a repository that searches see, for managers; conflict if blobs are missing.", s.indexPublish).bulk(),

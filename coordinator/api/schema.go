@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +42,9 @@ var formats = map[string]object{
 	"name":      {"pattern": `^[^\x00-\x1f\x7f-\x9f]{0,200}$`},
 	"someName":  {"pattern": namePattern},
 	"shortLine": {"pattern": `^[^\x00-\x1f\x7f-\x9f]{0,255}$`},
+	"text":      {"pattern": `^[^\x00]+$`},
+	"every":     {"minimum": 0, "maximum": 876000 * 3600, "not": object{"exclusiveMinimum": 0, "exclusiveMaximum": 60}},
+	"branches":  {"maxItems": 64, "items": object{"maxLength": 255, "pattern": models.BranchPattern}},
 	"line":      {"pattern": linePattern},
 	"url":       {"pattern": models.WebURLPattern, "maxLength": models.MaxURI},
 	"hub":       {"pattern": models.HubURLPattern, "maxLength": models.MaxHubURL},
@@ -247,7 +251,7 @@ func (g *generator) addFields(t reflect.Type, properties object, required *[]str
 		}
 		constrain(s, f.Tag.Get("schema"))
 		properties[name] = s
-		if !isOptional(options) {
+		if !isOptional(options) && !slices.Contains(*required, name) { // an embedded struct may have it too
 			*required = append(*required, name)
 		}
 	}

@@ -158,7 +158,13 @@ func TestEachRequestToTheCodeIndexReachesItOrReportsItsError(t *testing.T) {
 		h.refuses("conflict", c.method, v1+c.path, c.body)
 		without.refuses("not_found", c.method, v1+c.path, c.body)
 	}
-	index.err = nil
+	index.err, index.got = nil, nil
+	require.Equal(t, 200, h.octets(v1+"/index/segments/s1/parts?offset=9", "a\x00\xff"))
+	require.Equal(t, []any{"s1", int64(9), "a\x00\xff"}, index.got)
+	require.Equal(t, 400, h.octets(v1+"/index/segments/s1/parts?offset=-1", "a"))
+	require.Equal(t, 413, h.octets(v1+"/index/segments/s1/parts", strings.Repeat("x", 1<<20+1)))
+	h.refuses("invalid", "POST", v1+"/index/segments/s1/parts?offset=9", `{"offset":9,"data":"YWI="}`)
+	h.refuses("invalid", "POST", v1+"/index/segments/s1/parts", `{"offset":-1,"data":"YWI="}`)
 	h.ok("POST", v1+"/index/generations", generation(0))
 	h.refuses("not_found", "POST", v1+"/index/generations", generation(2))
 	h.refuses("invalid", "POST", v1+"/index/generations", generation(-1))

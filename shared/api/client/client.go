@@ -101,7 +101,7 @@ func (c *Client) Close() error {
 type Call struct {
 	Method, Path string // path below /api/v1/, escaped
 	Query        url.Values
-	Body         any           // nil: none
+	Body         any           // nil: none; types.Octets are sent as they are, all else as JSON
 	Answer       any           // pointer into which the response is decoded; nil: it is not read
 	Timeout      time.Duration // of one try; 0: one minute
 	Repeat       bool          // retry transient errors; set it only if a second execution changes nothing
@@ -131,16 +131,14 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	if x.Operation != "" && !isKey(x.Operation) {
 		return 0, fmt.Errorf("operation id %q: %w: want 1 to 128 visible characters of ASCII", x.Operation, fault.ErrInvalid)
 	}
-	var data []byte
-	if x.Body != nil {
-		if data, err = json.Marshal(x.Body); err != nil {
-			return 0, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
-		}
+	data, mediaType, err := encodeBody(x.Body)
+	if err != nil {
+		return 0, err
 	}
 	pause, began := firstPause, time.Now()
 	mayRepeat := x.Repeat || x.Operation != ""
 	for try := 1; ; try++ {
-		status, err := c.tryOnce(ctx, x, data)
+		status, err := c.tryOnce(ctx, x, data, mediaType)
 		if err == nil {
 			return status, nil
 		}
@@ -159,8 +157,22 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	}
 }
 
-// tryOnce is one try of Do. data is x.Body as JSON.
-func (c *Client) tryOnce(ctx context.Context, x Call, data []byte) (status int, err error) {
+// encodeBody returns a body as it is sent, and its media type, which is empty if there is no body.
+func encodeBody(body any) (data []byte, mediaType string, err error) {
+	switch body := body.(type) {
+	case nil:
+		return nil, "", nil
+	case types.Octets:
+		return body, types.OctetType, nil
+	}
+	if data, err = json.Marshal(body); err != nil {
+		return nil, "", fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	}
+	return data, "application/json", nil
+}
+
+// tryOnce is one try of Do. data is x.Body as it is sent.
+func (c *Client) tryOnce(ctx context.Context, x Call, data []byte, mediaType string) (status int, err error) {
 	if x.Timeout == 0 {
 		x.Timeout = defaultTimeout
 	}
@@ -173,8 +185,8 @@ func (c *Client) tryOnce(ctx context.Context, x Call, data []byte) (status int, 
 		return 0, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
 	r.Host = c.host
-	if x.Body != nil {
-		r.Header.Set("Content-Type", "application/json")
+	if mediaType != "" {
+		r.Header.Set("Content-Type", mediaType)
 	}
 	c.authorize(r)
 	if x.Operation != "" {

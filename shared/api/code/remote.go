@@ -18,6 +18,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"leasehold/shared/api/client"
@@ -30,7 +31,7 @@ import (
 // Bounds of calls.
 const (
 	idsAtOnce   = 10_000          // of Missing: less than 1 MiB of JSON
-	partBytes   = 512 << 10       // of a segment in one request
+	partBytes   = 1 << 20         // of a segment in one request: what a body may have
 	bulkTimeout = 5 * time.Minute // of one request
 	uploadTries = 3               // of a segment that arrived damaged
 )
@@ -66,8 +67,13 @@ func (c *Client) Close() error { return c.api.Close() }
 // call sends a request, which may be repeated, and decodes the answer into answer, unless it is
 // nil.
 func (c *Client) call(ctx context.Context, method, path string, body, answer any) error {
-	_, err := c.api.Do(ctx, client.Call{Method: method, Path: "index/" + path, Body: body, Answer: answer, Timeout: bulkTimeout, Repeat: true})
-	if err != nil {
+	return c.do(ctx, client.Call{Method: method, Path: path, Body: body, Answer: answer})
+}
+
+// do is call for a request with a query.
+func (c *Client) do(ctx context.Context, x client.Call) error {
+	x.Path, x.Timeout, x.Repeat = "index/"+x.Path, bulkTimeout, true
+	if _, err := c.api.Do(ctx, x); err != nil {
 		return fmt.Errorf("code index: %w", err)
 	}
 	return nil
@@ -156,7 +162,8 @@ func (c *Client) upload(ctx context.Context, batch, path string) error {
 			return fmt.Errorf("segment %s: %w: %w", filepath.Base(path), fault.ErrFolder, err)
 		}
 		before := state.Received
-		if err := c.call(ctx, "POST", at+"/parts", types.SegmentPart{Offset: before, Data: part[:n]}, &state); err != nil {
+		offset := url.Values{"offset": {strconv.FormatInt(before, 10)}}
+		if err := c.do(ctx, client.Call{Method: "POST", Path: at + "/parts", Query: offset, Body: types.Octets(part[:n]), Answer: &state}); err != nil {
 			return err
 		}
 		if state.Received <= before {

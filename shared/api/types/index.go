@@ -12,7 +12,7 @@ type SegmentState struct {
 	Received int64 `json:"received" doc:"bytes"`
 }
 
-// SegmentPart is a part of a segment.
+// SegmentPart is a part of a segment in JSON.
 type SegmentPart struct {
 	Offset int64  `json:"offset" doc:"bytes before the part" schema:"minimum: 0"`
 	Data   []byte `json:"data" doc:"base64"`

@@ -76,6 +76,8 @@ type Operation struct {
 	Template string         `json:"template,omitempty" doc:"of all kinds but put, such as: note ?string 42"`
 	Tuple    string         `json:"tuple,omitempty" doc:"of a put, such as: note x 42"`
 	TTL      models.Seconds `json:"ttl_s,omitempty" doc:"of put and renew: how long the tuple may stay; 0: until it is taken" schema:"minimum: 0, maximum: 31622400"`
+
+	_ struct{} `schema:"allOf: [{if: {properties: {kind: {const: put}}}, then: {properties: {template: {maxLength: 0}}}, else: {properties: {tuple: {maxLength: 0}}}}, {if: {properties: {kind: {enum: [get, query, absent]}}}, then: {properties: {ttl_s: {maximum: 0}}}}]"`
 }
 
 // Transacted is the answer to a transaction.
