@@ -33,7 +33,7 @@ func (a *app) commandGroups() []commandGroup {
 		{"clips", "Clips:", []*cobra.Command{a.newClips(), a.newEpisode(), a.newFindings()}},
 		{"code", "Code:", []*cobra.Command{a.newSearch(), a.newSymbols(), a.newReport(), a.newMCP()}},
 		{"visits", "Visits:", []*cobra.Command{a.newOrigin(), a.newVisits()}},
-		{"tasks", "Tasks:", []*cobra.Command{a.newActions(), a.newTask(), a.newSchedule(), a.newLimit(), a.newLeases(), a.newDead()}},
+		{"tasks", "Tasks:", []*cobra.Command{a.newActions(), a.newTask(), a.newAutoscale(), a.newSchedule(), a.newLimit(), a.newLeases(), a.newDead()}},
 		{"care", "Look after it:", []*cobra.Command{
 			a.newStatus(), a.newTop(), a.newLog(), a.newSession(), a.newDrain(), a.newSpace(), a.newBackup(), a.newRestore(), a.newRepair(),
 			a.newDoctor(), a.newConfig(), a.newHealth(),

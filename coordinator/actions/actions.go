@@ -39,8 +39,8 @@ type Rates struct{ Created, Ended, Failed int64 }
 
 // Runs are how long the latest attempts ran that resolved their tasks: at most the latest maxRuns.
 type Runs struct {
-	Number      int           // of attempts; 0: the others are 0 too
-	Median, P95 time.Duration // from the claim to the end
+	Number            int           // of attempts; 0: the others are 0 too
+	Median, P95, Mean time.Duration // from the claim to the end
 }
 
 // Snapshot is the state of all actions at one moment. Its slice is shared and must not be changed.

@@ -94,7 +94,7 @@ func TestAnActionHasCountsSlotsRatesAndRuns(t *testing.T) {
 		require.Equal(f, task.Counts{task.Waiting: 2, task.Claimed: 1, task.StateDelayed: 0, task.StateBlocked: 0, task.StatePaused: 0, task.StateDead: 0}, a.Counts)
 		require.Equal(f, []int64{1, 3, 1}, []int64{a.Workers, a.Slots, a.InUse})
 		require.Equal(f, actions.Rates{Created: 4, Ended: 1}, a.Rates)
-		require.Equal(f, actions.Runs{Number: 1, Median: 3 * time.Second, P95: 3 * time.Second}, a.Runs)
+		require.Equal(f, actions.Runs{Number: 1, Median: 3 * time.Second, P95: 3 * time.Second, Mean: 3 * time.Second}, a.Runs)
 		require.Equal(f, 3*time.Second, time.Since(a.OldestSince))
 
 		<-time.After(30 * time.Second)

@@ -150,7 +150,11 @@ func (t *Tracker) of(action string) (rates Rates, runs Runs) {
 	}
 	if n := len(r.runs); n > 0 {
 		sorted := slices.Sorted(slices.Values(r.runs))
-		runs = Runs{n, sorted[n/2], sorted[min(n*95/100, n-1)]}
+		var sum time.Duration
+		for _, took := range sorted {
+			sum += took / time.Duration(n)
+		}
+		runs = Runs{n, sorted[n/2], sorted[min(n*95/100, n-1)], sum}
 	}
 	return rates, runs
 }

@@ -2,22 +2,25 @@ package api
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"leasehold/coordinator/actions"
 	"leasehold/models"
 	"leasehold/shared/access"
 	"leasehold/shared/api/types"
+	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/space/browse"
 )
 
 // shownAction shows the figures of an action.
-func shownAction(a actions.Action) types.Action {
+func shownAction(a actions.Action, target time.Duration) types.Action {
 	shown := types.Action{
 		Action: a.Action, Paused: a.IsPaused(), Since: a.Pause.Since, PausedBy: a.Pause.By, Why: a.Pause.Why, Tasks: map[string]int64{},
 		Workers: a.Workers, Slots: a.Slots, SlotsInUse: a.InUse, OldestTask: a.Oldest,
+		Wanted:           a.Wanted(time.Now(), target),
 		CreatedPerMinute: a.Created, EndedPerMinute: a.Ended, FailedPerMinute: a.Failed,
 	}
 	for state, n := range a.Counts {
@@ -40,12 +43,22 @@ func (s *server) listActions(ctx context.Context, q *request) (types.Page[types.
 		return types.Page[types.Action]{}, err
 	}
 	some := cut(q, snap.Actions)
-	return toPage(some.Items, snap.Total, shownAction), nil
+	return toPage(some.Items, snap.Total, func(a actions.Action) types.Action { return shownAction(a, actions.DefaultTargetWait) }), nil
 }
 
 func (s *server) getAction(ctx context.Context, q *request) (types.Action, error) {
 	a, err := s.Actions.ReadOne(ctx, q.text("action"))
-	return shownAction(a), err
+	return shownAction(a, actions.DefaultTargetWait), err
+}
+
+// measureAction is getAction for a client that names the wait it aims at.
+func (s *server) measureAction(ctx context.Context, q *request) (types.Action, error) {
+	target := time.Duration(q.number("target_wait")) * time.Second
+	if target < actions.MinTargetWait {
+		return types.Action{}, fmt.Errorf("target_wait 0: %w: want 1 to %.0f seconds", fault.ErrInvalid, actions.MaxTargetWait.Seconds())
+	}
+	a, err := s.Actions.ReadOne(ctx, q.text("action"))
+	return shownAction(a, target), err
 }
 
 // pauseAction notes the identity of the request; without authentication there is none.

@@ -19,6 +19,7 @@ func (s *server) collectActions(ctx context.Context, to exposition.Sink) error {
 	type sum struct {
 		actions.Action
 		tasks  map[task.State]int64
+		wanted int64
 		oldest float64 // seconds; negative: no task is claimable
 		paused float64
 	}
@@ -36,7 +37,7 @@ func (s *server) collectActions(ctx context.Context, to exposition.Sink) error {
 		if !a.OldestSince.IsZero() {
 			x.oldest = max(x.oldest, snap.At.Sub(a.OldestSince).Seconds(), 0)
 		}
-		x.Slots, x.InUse = x.Slots+a.Slots, x.InUse+a.InUse
+		x.Slots, x.InUse, x.wanted = x.Slots+a.Slots, x.InUse+a.InUse, x.wanted+a.Wanted(snap.At, actions.DefaultTargetWait)
 		if a.IsPaused() {
 			x.paused++
 		}
@@ -50,6 +51,7 @@ func (s *server) collectActions(ctx context.Context, to exposition.Sink) error {
 		}
 		to.Gauge("leasehold_worker_slots", "This is the number of slots of live workers that serve the action, by whether a task has them.", float64(x.InUse), "action", action, "state", "used")
 		to.Gauge("leasehold_worker_slots", "This is the number of slots of live workers that serve the action, by whether a task has them.", float64(x.Slots-x.InUse), "action", action, "state", "free")
+		to.Gauge("leasehold_worker_slots_wanted", "This is the number of slots with which a task of the action would wait for at most 30 seconds.", float64(x.wanted), "action", action)
 		to.Gauge("leasehold_action_paused", "This is 1 while the action is paused; for other, it is the number of paused actions.", x.paused, "action", action)
 	}
 	return nil

@@ -156,7 +156,7 @@ func (s *server) taskRoutes() []route {
 			param{name: "offset", kind: numberParam, max: task.MaxParents, doc: "position in after to begin with; the next of an earlier page"}),
 		withBody("cancelTask", "POST", "/tasks/{task}/cancel", "End a task that is alive; the coordinator stops the worker that has it. A task under a manager's lease is refused (conflict).", s.cancelTask).keyed(),
 		on("listActions", "GET", "/actions", "List the actions that have tasks, dead letters, a pause or a worker, by name, with their figures; they are at most a second old.", s.listActions, page(actions.MaxActions)...),
-		on("getAction", "GET", "/actions/{action}", "Show the figures of an action now: its tasks by state, its pause, its workers, its rates and durations.", s.getAction),
+		on("getAction", "GET", "/actions/{action}", "Show the figures of an action now: its tasks by state, its pause, its workers, its rates and durations.", s.measureAction, param{name: "target_wait", kind: numberParam, absent: int(actions.DefaultTargetWait.Seconds()), max: int(actions.MaxTargetWait.Seconds()), schema: "minimum: 1", doc: "of wanted_slots: seconds that a task shall wait for at most"}),
 		withBody("pauseAction", "POST", "/actions/{action}/pause", "Have no more tasks of an action claimed. Running tasks go on. Who asked for it is noted.", s.pauseAction).keyed(),
 		on("resumeAction", "POST", "/actions/{action}/resume", "End the pause of an action.", s.resumeAction).keyed(),
 		on("countTasks", "GET", "/bulk/count", "Count the tasks that a filter selects: those that are alive, or those of a state that is not an end.", s.countTasks, append(slices.Clone(bySelection), byLiveState)...),

@@ -105,7 +105,7 @@ var restricted = []struct{ path, only, reason string }{
 	{"github.com/klauspost/compress", "shared/code/segment", "only segments compress text"},
 	{"github.com/go-json-experiment/json", "shared/code/elastic", "only answers of search servers are large enough"},
 	{"github.com/go-git", "shared/code/gitrepo", "one package copies repositories"},
-	{"os/exec", "shared/clips, shared/code/gitrepo, shared/code/analyse, shared/process/platform, worker/exec, coordinator/alert, shared/code/elastic/opensearchtest", "only ffmpeg, git, ctags, commands of the user and the operator, the programs that make the benchmark's sets, and a search server for tests are started"},
+	{"os/exec", "shared/clips, shared/code/gitrepo, shared/code/analyse, shared/process/platform, worker/exec, coordinator/alert, cmd/autoscale, shared/code/elastic/opensearchtest", "only ffmpeg, git, ctags, docker, commands of the user and the operator, the programs that make the benchmark's sets, and a search server for tests are started"},
 	{"unsafe", "shared/process/platform", "only a mapped file on Windows needs it"},
 	{"testing", "*test", "only suites that tests call import testing"},
 	{"github.com/stretchr/testify", "*test", "only suites that tests call import testing"},

@@ -25,6 +25,20 @@ const (
 	TaskParentsEnv  = "LEASEHOLD_TASK_PARENTS"  // the path of a file with the results of its parents; only if it has some
 )
 
+// The variables in the environment of the command of `leasehold autoscale`.
+const (
+	ScaleActionEnv  = "LEASEHOLD_AUTOSCALE_ACTION"
+	ScaleFromEnv    = "LEASEHOLD_AUTOSCALE_FROM"    // number of workers
+	ScaleToEnv      = "LEASEHOLD_AUTOSCALE_TO"      // number of workers that there shall be
+	ScaleDrainedEnv = "LEASEHOLD_AUTOSCALE_DRAINED" // sessions that were drained, separated by spaces; empty if workers are added
+)
+
+// commandEnvs are the variables that commands get from leasehold. A command may call leasehold, which ignores them.
+var commandEnvs = []string{
+	TaskIDEnv, TaskActionEnv, TaskAttemptsEnv, TaskTagsEnv, TaskParentsEnv,
+	ScaleActionEnv, ScaleFromEnv, ScaleToEnv, ScaleDrainedEnv,
+}
+
 // ChildEnvironment returns the environment of this process without its settings, so that a
 // command may call leasehold with settings of its own.
 func ChildEnvironment() []string {
@@ -37,16 +51,20 @@ type program struct{ to *[]string }
 // set reads a command with its arguments, quoted as in a shell. Unbalanced quotes are
 // errNotAccepted.
 func (p program) set(text string) error {
-	words, err := shellquote.Split(text)
+	words, err := SplitCommand(text)
 	if err != nil {
 		return errNotAccepted
 	}
 	*p.to = words
 	return nil
 }
-func (p program) accepts() string { return "a command with each quote closed" }
-func (p program) kind() string    { return "command" }
-func (p program) String() string  { return shellquote.Join(*p.to...) }
+
+// SplitCommand returns the words of a command with its arguments, quoted as in a shell. It fails if a quote is not
+// closed.
+func SplitCommand(text string) ([]string, error) { return shellquote.Split(text) }
+func (p program) accepts() string                { return "a command with each quote closed" }
+func (p program) kind() string                   { return "command" }
+func (p program) String() string                 { return shellquote.Join(*p.to...) }
 
 // commands is a list of ACTION=COMMAND, one in each line. No shell reads the commands; quotes
 // and backslashes keep words together, as in a shell.

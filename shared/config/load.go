@@ -156,10 +156,12 @@ func userData() string {
 	return filepath.Join(home, ".local", "share", "leasehold")
 }
 
-// unknownEnv returns a fault for each unknown variable LEASEHOLD_…, by name. The variables of a task's command
-// are not faults, because such a command may call leasehold.
+// unknownEnv returns a fault for each unknown variable LEASEHOLD_…, by name, apart from commandEnvs.
 func unknownEnv(environ []string) Invalid {
-	known := map[string]bool{fileEnv: true, TaskIDEnv: true, TaskActionEnv: true, TaskAttemptsEnv: true, TaskTagsEnv: true, TaskParentsEnv: true}
+	known := map[string]bool{fileEnv: true}
+	for _, name := range commandEnvs {
+		known[name] = true
+	}
 	names := []string{fileEnv}
 	for _, s := range settings {
 		for _, name := range s.envNames() {

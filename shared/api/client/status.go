@@ -53,6 +53,12 @@ func (c *Client) Backup(ctx context.Context, path string) error {
 	return err
 }
 
+// Working returns what managers and workers do.
+func (c *Client) Working(ctx context.Context) ([]types.Session, error) {
+	page, err := List[types.Session](ctx, c, "status", nil, PageSize, All)
+	return append([]types.Session{}, page.Items...), err // [] in JSON, not null
+}
+
 // Status requests all parts of a coordinator's status, within twice statusTimeout.
 func (c *Client) Status(ctx context.Context) (Status, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
@@ -66,10 +72,11 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "totals", Answer: &s.Totals, Repeat: true}); err != nil {
 		return Status{}, err
 	}
-	sessions, err := List[types.Session](ctx, c, "status", nil, PageSize, All)
+	sessions, err := c.Working(ctx)
 	if err != nil {
 		return Status{}, err
 	}
+	s.Sessions = sessions
 	if s.Spaces, err = c.Spaces(ctx); err != nil {
 		return Status{}, err
 	}
@@ -85,7 +92,6 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 			s.Dead = x.Visible
 		}
 	}
-	// Appended to an empty slice, because JSON shows nil as null instead of [].
-	s.Sessions, s.Costs = append([]types.Session{}, sessions.Items...), append([]models.Cost{}, costs.Items...)
+	s.Costs = append([]models.Cost{}, costs.Items...) // [] in JSON, not null
 	return s, nil
 }

@@ -150,6 +150,13 @@ func (c *Client) Action(ctx context.Context, action string) (x types.Action, err
 	return x, err
 }
 
+// ActionFor is Action with the slots that the action wants so that a task waits for at most target, in whole seconds.
+func (c *Client) ActionFor(ctx context.Context, action string, target time.Duration) (x types.Action, err error) {
+	q := url.Values{"target_wait": {strconv.Itoa(int(target.Seconds()))}}
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "actions/" + url.PathEscape(action), Query: q, Answer: &x, Repeat: true})
+	return x, err
+}
+
 // PauseAction has no more tasks of an action claimed.
 func (c *Client) PauseAction(ctx context.Context, action string) (x types.Action, err error) {
 	_, err = c.Do(ctx, Call{Method: "POST", Path: "actions/" + url.PathEscape(action) + "/pause", Answer: &x, Operation: operationOf(ctx)})

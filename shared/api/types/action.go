@@ -18,6 +18,7 @@ type Action struct {
 	Workers         int64           `json:"workers" doc:"live sessions that serve it"`
 	Slots           int64           `json:"slots" doc:"of these sessions"`
 	SlotsInUse      int64           `json:"slots_in_use" doc:"of these slots; tasks of other actions use them too"`
+	Wanted          int64           `json:"wanted_slots" doc:"slots with which a task would wait for at most target_wait, by the tasks that wait and arrive and the mean of the latest attempts"`
 	OldestClaimable *models.Seconds `json:"oldest_claimable,omitempty" doc:"seconds since the oldest task that a worker could claim joined the queue; absent: there is none"`
 	OldestTask      string          `json:"oldest_task,omitempty" doc:"id of that task"`
 

@@ -3,5 +3,5 @@ package types
 // OctetType is the media type of Octets.
 const OctetType = "application/octet-stream"
 
-// Octets is a body that is no JSON.
+// Octets is a body of bytes, without JSON.
 type Octets []byte
