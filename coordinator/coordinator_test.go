@@ -41,13 +41,13 @@ type bench struct {
 	store catalog.Catalog
 }
 
-func inBubble(t *testing.T, f func(b *bench)) { inBubbleWith(t, nil, f) }
+func inBubble(t *testing.T, f func(b *bench)) { inBubbleWith(t, rules.DefaultRules(), nil, f) }
 
-// inBubbleWith is inBubble with the sessions decorated, unless decorate is nil.
-func inBubbleWith(t *testing.T, decorate func(space.Conn) space.Conn, f func(b *bench)) {
+// inBubbleWith is inBubble with rules of visits, and the sessions decorated, unless decorate is nil.
+func inBubbleWith(t *testing.T, r rules.Rules, decorate func(space.Conn) space.Conn, f func(b *bench)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db, err := database.Open(t.Context(), database.Memory, "value", rules.DefaultRules())
+		db, err := database.Open(t.Context(), database.Memory, "value", r)
 		require.NoError(t, err)
 		for _, id := range []string{"o1", "o2"} {
 			_, err := db.Catalog.AddOrigin(t.Context(), models.Origin{ID: id, Kind: models.Media, URI: "/" + id, AddedAt: time.Now()})
