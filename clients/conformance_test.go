@@ -17,7 +17,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/internal/binary"
 	apiclient "leasehold/shared/api/client"
 	"leasehold/shared/api/types"
 )
@@ -408,8 +407,8 @@ func (b *bench) sweep(at string, s sweep) {
 // A program's own tests start a coordinator and end it.
 func TestEachClientStartsACoordinatorForTests(t *testing.T) {
 	t.Parallel()
-	leasehold := filepath.Join(t.TempDir(), "leasehold")
-	require.NoError(t, binary.Build(leasehold))
+	leasehold, err := buildLeasehold()
+	require.NoError(t, err)
 	inEachLanguage(t, []string{"go", "python-async"}, func(t *testing.T, l language) { // Go has leaseholdtest
 		folders := t.TempDir()
 		d := startDriver(t, l, "PATH="+filepath.Dir(leasehold)+":"+os.Getenv("PATH"), "TMPDIR="+folders, "JAVA_TOOL_OPTIONS=-Djava.io.tmpdir="+folders)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -27,13 +28,18 @@ type coordinator struct {
 	printed                  bytes.Buffer
 }
 
+// buildLeasehold returns the path of the real binary.
+var buildLeasehold = sync.OnceValues(func() (string, error) {
+	path := filepath.Join(shared, "leasehold")
+	return path, binary.Build(path)
+})
+
 // newCoordinator returns one that runs with more flags; --auth among them has it authenticate.
 func newCoordinator(t *testing.T, flags ...string) *coordinator {
 	t.Helper()
-	dir := t.TempDir()
-	c := &coordinator{T: t, program: filepath.Join(dir, "leasehold"), data: filepath.Join(dir, "data"), flags: flags}
-	require.NoError(t, binary.Build(c.program))
-	var err error
+	program, err := buildLeasehold()
+	require.NoError(t, err)
+	c := &coordinator{T: t, program: program, data: filepath.Join(t.TempDir(), "data"), flags: flags}
 	c.gate, err = binary.FreeAddress()
 	require.NoError(t, err)
 	c.api, err = binary.FreeAddress()

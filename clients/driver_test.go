@@ -215,8 +215,11 @@ func javaProgram(class string) []string {
 	return []string{"java", "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-cp", classes, class}
 }
 
-// classes is a folder for what compileJava writes, which the tests of this package share.
-var classes = filepath.Join(os.TempDir(), fmt.Sprintf("leasehold-clients-%d", os.Getpid()))
+// shared is a folder for what the tests of this package build once: leasehold, and the classes of compileJava.
+var (
+	shared  = filepath.Join(os.TempDir(), fmt.Sprintf("leasehold-clients-%d", os.Getpid()))
+	classes = filepath.Join(shared, "classes")
+)
 
 // TestMain is the driver for Go if CLIENT_DRIVER is go.
 func TestMain(m *testing.M) {
@@ -228,7 +231,7 @@ func TestMain(m *testing.M) {
 		return
 	}
 	status := m.Run()
-	if err := os.RemoveAll(classes); err != nil {
+	if err := os.RemoveAll(shared); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		status = 1
 	}

@@ -111,10 +111,16 @@ func (h *coordinatorProcess) awaitAnswer(path, text string) {
 // put sends a document to the API.
 func (h *coordinatorProcess) put(path, doc string) {
 	h.Helper()
-	r, err := http.NewRequestWithContext(h.Context(), "PUT", "http://"+h.at.HTTP+path, strings.NewReader(doc))
+	h.send("PUT", path, doc, http.StatusOK)
+}
+
+// send sends a request to the API, whose answer must have a status.
+func (h *coordinatorProcess) send(method, path, doc string, status int) {
+	h.Helper()
+	r, err := http.NewRequestWithContext(h.Context(), method, "http://"+h.at.HTTP+path, strings.NewReader(doc))
 	require.NoError(h, err)
 	answer, err := http.DefaultClient.Do(r)
 	require.NoError(h, err)
 	defer answer.Body.Close()
-	require.Equal(h, http.StatusOK, answer.StatusCode)
+	require.Equal(h, status, answer.StatusCode)
 }

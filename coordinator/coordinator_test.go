@@ -41,13 +41,13 @@ type bench struct {
 	store catalog.Catalog
 }
 
-func inBubble(t *testing.T, f func(b *bench)) { inBubbleWith(t, nil, f) }
+func inBubble(t *testing.T, f func(b *bench)) { inBubbleWith(t, rules.DefaultRules(), nil, f) }
 
-// inBubbleWith is inBubble with the sessions decorated, unless decorate is nil.
-func inBubbleWith(t *testing.T, decorate func(space.Conn) space.Conn, f func(b *bench)) {
+// inBubbleWith is inBubble with rules of visits, and the sessions decorated, unless decorate is nil.
+func inBubbleWith(t *testing.T, r rules.Rules, decorate func(space.Conn) space.Conn, f func(b *bench)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		db, err := database.Open(t.Context(), database.Memory, "value", rules.DefaultRules())
+		db, err := database.Open(t.Context(), database.Memory, "value", r)
 		require.NoError(t, err)
 		for _, id := range []string{"o1", "o2"} {
 			_, err := db.Catalog.AddOrigin(t.Context(), models.Origin{ID: id, Kind: models.Media, URI: "/" + id, AddedAt: time.Now()})
@@ -109,7 +109,9 @@ func TestEveryOriginIsVisitedAtTheStartAndItsOutcomeRecorded(t *testing.T) {
 }
 
 func TestAnOriginIsVisitedAgainOnlyWhenItsRestIsOver(t *testing.T) {
-	inBubble(t, func(b *bench) {
+	r := rules.DefaultRules()
+	r.Cooldown = 12 * time.Minute // in hours the loops of the coordinator turn too often
+	inBubbleWith(t, r, nil, func(b *bench) {
 		repo := b.connect(0)
 		b.end(repo, models.Eventful)
 		b.end(repo, models.Uneventful)
@@ -118,13 +120,13 @@ func TestAnOriginIsVisitedAgainOnlyWhenItsRestIsOver(t *testing.T) {
 			require.NoError(b.t, err)
 			return n
 		}
-		<-time.After(11 * time.Hour)
+		<-time.After(11 * time.Minute)
 		synctest.Wait()
 		require.Zero(b.t, visits())
 		require.NoError(b.t, b.Visits.SaveNow(b.t.Context(), time.Now(), "o2"))
 		<-time.After(time.Second)
 		require.Equal(b.t, "o2", b.end(repo, models.Uneventful), "unless a visit is requested")
-		<-time.After(time.Hour + time.Minute)
+		<-time.After(time.Minute + 10*time.Second)
 		synctest.Wait()
 		require.Equal(b.t, 1, visits())
 		require.Equal(b.t, "o1", b.end(repo, models.Uneventful))
