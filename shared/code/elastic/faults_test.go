@@ -299,22 +299,31 @@ func TestFault53AnIndexOfAnotherProgramIsRefusedWithTheRemedy(t *testing.T) {
 
 func TestFault53AnIndexThatWasDeletedIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	for _, deleted := range []string{"leasehold-blobs-1", "leasehold-files-1", "leasehold-generations-1"} {
-		server := elastictest.New()
-		x := open(t, server, elastic.Config{})
-		require.NoError(t, put(x, "a", "needle"))
-		server.Delete(deleted)
-		x = open(t, server, elastic.Config{}) // a visit after a restart
-		repos, err := x.Repos(t.Context())
-		if err == nil {
-			require.False(t, len(repos) == 1 && repos[0].Lost == 0, "%s: it is not taken for complete", deleted)
-		} else {
-			require.ErrorIs(t, err, fault.ErrCorrupt, deleted)
-			require.ErrorContains(t, err, "leasehold-current")
-			continue
+	for deleted, lost := range map[string]int{"leasehold-blobs-1": 1, "leasehold-files-1": 1, "leasehold-published-1": 1, "leasehold-generations-1": 0} {
+		for _, restart := range []bool{true, false} {
+			server := elastictest.New()
+			x := open(t, server, elastic.Config{RetryFor: time.Nanosecond})
+			require.NoError(t, put(x, "a", "needle"))
+			require.Len(t, found(t, x), 1)
+			server.Delete(deleted)
+			y := open(t, server, elastic.Config{}) // creates the index again
+			_, err := y.Repos(t.Context())
+			require.NoError(t, err)
+			if restart {
+				x = y
+			}
+			repos, err := x.Repos(t.Context())
+			require.NoError(t, err)
+			if deleted == "leasehold-published-1" {
+				require.Empty(t, repos, "visits index it again")
+			} else {
+				require.Equal(t, lost, repos[0].Lost, "%s: it is not taken for complete", deleted)
+				require.Equal(t, lost, skippedBy(t, x, "needle")[code.SkipLost], deleted)
+			}
+			require.NoError(t, put(x, "a", "needle"))
+			require.Equal(t, []string{"a:needle"}, found(t, x))
+			require.Empty(t, skippedBy(t, x, "needle"), deleted)
 		}
-		require.NoError(t, put(x, "a", "needle"))
-		require.Equal(t, []string{"a:needle"}, found(t, x))
 	}
 	for _, deleted := range []string{"leasehold-blobs-1", "leasehold-files-1"} {
 		server := elastictest.New()

@@ -21,9 +21,9 @@ const (
 	generations = "leasehold-generations"
 	lines       = "leasehold-lines"
 	reports     = "leasehold-reports"
-	current     = "leasehold-current" // files, filtered by the current generations
-	filesView   = "files"             // lines, filtered in the same way
-	reportView  = "report"            // reports, filtered in the same way
+	published   = "leasehold-published"
+	filesView   = "files"  // lines, filtered by the current generations
+	reportView  = "report" // reports, filtered in the same way
 )
 
 // object is an object of JSON.
@@ -51,6 +51,7 @@ var mappings = map[string]object{
 		"language": keyword, "lang": keyword, "vendored": truth, "skipped": keyword, "place": stored,
 	},
 	generations: {"generation": keyword, "repo_id": keyword, "repository": keyword, "manifest": stored},
+	published:   {"number": number, "log": keyword, "repo_id": keyword, "generation": keyword, "manifest": stored, "base": stored},
 	lines:       {"generation": keyword, "repo_id": keyword, "filename": keyword, "repository": keyword, "language": keyword, "lines": text},
 	reports: {"generation": keyword, "repo_id": keyword, "repository": keyword, "report": object{"properties": object{
 		"file": keyword, "line": number, "function": keyword, "receiver": keyword, "assignments": number, "branches": number, "conditions": number, "score": fraction,
@@ -60,13 +61,12 @@ var mappings = map[string]object{
 // excluded are the fields that documents do not return, because they follow from others.
 var excluded = map[string][]string{blobs: {"tri", "symbol_tri"}, files: {"path_tri"}}
 
-// views are the aliases whose filter lists the current generations, by index: one for each index
-// whose documents belong to one generation. The other two, blobs and generations, have none.
-var views = map[string]string{files: current, lines: filesView, reports: reportView}
+// views are the aliases whose filter lists the current generations, by index.
+var views = map[string]string{lines: filesView, reports: reportView}
 
-// currentFilter is the filter of an alias that shows generations.
-func currentFilter(ids []string) object {
-	return object{"terms": object{"generation": append([]string{}, ids...)}}
+// shownBy is the filter of an alias that shows generations.
+func shownBy(ids []string) object {
+	return object{"terms": object{"generation": ids}}
 }
 
 // createBody returns the request that creates an index: with its aliases, so that requests use
@@ -75,7 +75,7 @@ func currentFilter(ids []string) object {
 func (x *Index) createBody(index string) object {
 	aliases := object{x.prefix + index: object{}}
 	if view := views[index]; view != "" {
-		aliases[x.prefix+view] = object{"filter": currentFilter(nil)}
+		aliases[x.prefix+view] = object{"filter": shownBy([]string{})}
 	}
 	mapping := object{"dynamic": "strict", "properties": mappings[index]}
 	if fields := excluded[index]; fields != nil {
@@ -85,7 +85,7 @@ func (x *Index) createBody(index string) object {
 		"index.translog.durability": durable,
 		"analysis":                  object{"analyzer": object{"trigrams": object{"type": "custom", "tokenizer": "whitespace"}}},
 	}
-	if index == generations {
+	if index == generations || index == published {
 		settings["index.number_of_shards"] = 1
 	} else if x.shards > 0 {
 		settings["index.number_of_shards"] = x.shards
@@ -102,9 +102,17 @@ const durable = "request"
 // indices returns the indices that x uses.
 func (x *Index) indices() []string {
 	if x.views {
-		return []string{blobs, files, generations, lines, reports}
+		return []string{blobs, files, generations, published, lines, reports}
 	}
-	return []string{blobs, files, generations}
+	return []string{blobs, files, generations, published}
+}
+
+// perGeneration returns the indices of x whose documents belong to one generation each. Blobs are shared.
+func (x *Index) perGeneration() []string {
+	if x.views {
+		return []string{files, lines, reports}
+	}
+	return []string{files}
 }
 
 // prepareIndices creates the indices that do not exist, and checks all. Once that has succeeded, it
@@ -157,6 +165,7 @@ func (x *Index) checkServer(ctx context.Context) error {
 
 // indexState describes an index of the server.
 type indexState struct {
+	Aliases  map[string]any `json:"aliases"`
 	Mappings struct {
 		Dynamic    string            `json:"dynamic"`
 		Properties map[string]object `json:"properties"`
@@ -172,8 +181,7 @@ type indexState struct {
 }
 
 // checkIndex returns fault.ErrCorrupt if an index has other fields than this version writes, or
-// acknowledges writes before they are durable. Of the index of blobs it keeps the id, so that
-// Repos notices when another one has replaced it.
+// acknowledges writes before they are durable.
 func (x *Index) checkIndex(ctx context.Context, index string) error {
 	var found map[string]indexState
 	if err := x.client.do(ctx, call{method: http.MethodGet, path: x.prefix + index, answer: &found}); err != nil {
@@ -188,9 +196,6 @@ func (x *Index) checkIndex(ctx context.Context, index string) error {
 				return fmt.Errorf("index %s: %w: another program made it, or another version: its field %s has another mapping: delete the index, or set search-prefix",
 					name, fault.ErrCorrupt, field)
 			}
-		}
-		if index == blobs {
-			x.blobsID.Store(&state.Settings.Index.UUID)
 		}
 	}
 	if len(found) != 1 {
