@@ -109,6 +109,16 @@ func newSearch(cfg config.Config) (*elastic.Index, error) {
 	return elastic.New(c)
 }
 
+// ReadSearchLayout reads how the indices are on the search server of cfg, and creates none.
+func ReadSearchLayout(ctx context.Context, cfg config.Config) (l elastic.Layout, err error) {
+	store, err := newSearch(cfg)
+	if err != nil {
+		return l, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return store.Layout(ctx)
+}
+
 // workerIndex returns the index to which a worker writes, and the function that closes it: the search server if
 // one is configured, otherwise coordinator, which stays open.
 func workerIndex(cfg config.Config, coordinator workercode.Index) (own workercode.Index, closeIndex func() error, err error) {

@@ -85,7 +85,7 @@ func (x *Index) createBody(index string) object {
 		"index.translog.durability": durable,
 		"analysis":                  object{"analyzer": object{"trigrams": object{"type": "custom", "tokenizer": "whitespace"}}},
 	}
-	if index == generations || index == published {
+	if hasOneShard(index) {
 		settings["index.number_of_shards"] = 1
 	} else if x.shards > 0 {
 		settings["index.number_of_shards"] = x.shards
@@ -95,6 +95,9 @@ func (x *Index) createBody(index string) object {
 	}
 	return object{"settings": settings, "mappings": mapping, "aliases": aliases}
 }
+
+// hasOneShard reports whether an index has one shard always: it is small, and that of publications is read in their order.
+func hasOneShard(index string) bool { return index == generations || index == published }
 
 // durable is the setting with which a server answers a write when it is on disk.
 const durable = "request"
@@ -143,16 +146,32 @@ func (x *Index) prepareIndices(ctx context.Context) error {
 	return nil
 }
 
+// server is what a server tells about itself.
+type server struct {
+	Cluster string `json:"cluster_uuid"`
+	Version struct {
+		Number       string `json:"number"`
+		Distribution string `json:"distribution"`
+	} `json:"version"`
+}
+
+func (s server) name() string {
+	if s.Version.Distribution == "opensearch" {
+		return "OpenSearch " + s.Version.Number
+	}
+	return "Elasticsearch " + s.Version.Number
+}
+
+func (x *Index) readServer(ctx context.Context) (s server, err error) {
+	err = x.client.do(ctx, call{method: http.MethodGet, answer: &s})
+	return s, err
+}
+
 // checkServer returns fault.ErrInvalid if the server is older than Elasticsearch 7.10. Each
 // OpenSearch is accepted, because the first one is a later fork.
 func (x *Index) checkServer(ctx context.Context) error {
-	var server struct {
-		Version struct {
-			Number       string `json:"number"`
-			Distribution string `json:"distribution"`
-		} `json:"version"`
-	}
-	if err := x.client.do(ctx, call{method: http.MethodGet, answer: &server}); err != nil {
+	server, err := x.readServer(ctx)
+	if err != nil {
 		return err
 	}
 	major, minor := 0, 0
@@ -173,6 +192,8 @@ type indexState struct {
 	Settings struct {
 		Index struct {
 			UUID     string `json:"uuid"`
+			Shards   string `json:"number_of_shards"`
+			Replicas string `json:"number_of_replicas"`
 			Translog struct {
 				Durability string `json:"durability"`
 			} `json:"translog"`

@@ -137,7 +137,7 @@ func (s *Server) get(r request) (any, *refusal) {
 		if s.OpenSearch {
 			version = map[string]any{"number": "2.11.0", "distribution": "opensearch"}
 		}
-		return map[string]any{"name": "elastictest", "version": version}, nil
+		return map[string]any{"name": "elastictest", "cluster_uuid": "cluster-in-memory", "version": version}, nil
 	}
 	found := map[string]any{}
 	for wanted := range strings.SplitSeq(r.name, ",") {
