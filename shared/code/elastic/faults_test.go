@@ -1,9 +1,11 @@
 package elastic_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -384,4 +386,47 @@ func TestCredentialsAreSentAndNeverPrinted(t *testing.T) {
 	}
 	_, err = elastic.New(elastic.Config{URL: "http://x", Prefix: "../"})
 	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+// TestAServerThatRefusesIsTold has a server whose disk is full: it reads and does not write.
+func TestAServerThatRefusesIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := elastictest.New()
+		var log bytes.Buffer
+		x := open(t, server, elastic.Config{Log: slog.New(slog.NewTextHandler(&log, nil)), RetryFor: time.Hour})
+		require.NoError(t, put(x, "a", "needle"))
+		began := time.Now()
+		server.FailItem = func(string, string, string) (int, string) {
+			if time.Since(began) < 90*time.Second {
+				return http.StatusTooManyRequests, "cluster_block_exception"
+			}
+			return 0, ""
+		}
+		done := make(chan error)
+		go func() { done <- put(x, "b", "needle") }()
+		time.Sleep(time.Second)
+		_, err := x.Waits()
+		require.NoError(t, err, "a short wait is usual")
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"a:needle"}, found(t, x), "reads are answered meanwhile")
+		since, err := x.Waits()
+		require.ErrorContains(t, err, "cluster_block_exception")
+		require.WithinDuration(t, began, since, time.Second)
+		require.NoError(t, <-done)
+		_, err = x.Waits()
+		require.NoError(t, err)
+		require.Equal(t, 1, strings.Count(log.String(), "refuses requests"))
+		require.Equal(t, 1, strings.Count(log.String(), "answers again"))
+
+		server.Fail = func(*http.Request, string) *elastictest.Answer { return &elastictest.Answer{} }
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err = x.Repos(ctx)
+		require.Error(t, err)
+		_, err = x.Waits()
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+		time.Sleep(5 * time.Minute)
+		_, err = x.Waits()
+		require.NoError(t, err, "nothing waits any more")
+	})
 }

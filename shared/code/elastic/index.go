@@ -3,6 +3,7 @@ package elastic
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -34,6 +35,7 @@ type Config struct {
 
 	RetryFor  time.Duration     // how long a request is repeated that the server refuses or does not answer; 0: a minute
 	Transport http.RoundTripper // nil: net/http's
+	Log       *slog.Logger      // of waits for the server; nil: none
 }
 
 // Limits of time.
