@@ -27,13 +27,33 @@ func (x *Index) Repos(ctx context.Context) ([]code.RepoInfo, error) {
 	}
 	var all []code.RepoInfo
 	for _, g := range now.sorted() {
-		info := code.RepoInfo{ID: g.RepoID, Repo: g.Repo, Refs: slices.Clone(g.Refs), Files: g.Files}
-		if g.home() != now.home {
-			info.Lost = g.Files
-		}
-		all = append(all, info)
+		all = append(all, now.repoInfo(g))
 	}
 	return all, nil
+}
+
+// Repo returns the generation of one repository that searches see.
+func (x *Index) Repo(ctx context.Context, id string) (r code.RepoInfo, exists bool, err error) {
+	ctx, cancel := withDefaultTimeout(ctx)
+	defer cancel()
+	now, err := x.current(ctx)
+	if err != nil {
+		return r, false, err
+	}
+	g := now.repos[asStored(id)]
+	if g == nil {
+		return r, false, nil
+	}
+	return now.repoInfo(g), true, nil
+}
+
+// repoInfo describes a generation.
+func (n snapshot) repoInfo(g *generation) code.RepoInfo {
+	info := code.RepoInfo{ID: g.RepoID, Repo: g.Repo, Refs: slices.Clone(g.Refs), Files: g.Files}
+	if g.home() != n.home {
+		info.Lost = g.Files
+	}
+	return info
 }
 
 // Files lists the files of the generations that searches see. It returns nil if visit ended it.

@@ -4,7 +4,9 @@ package elastic_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -160,7 +162,7 @@ func configure(t testing.TB, url, path, body string) {
 // repositories are published and searched.
 func TestFaultsOfARealNodeLoseNothing(t *testing.T) {
 	t.Parallel()
-	if opensearchtest.URL(t, "the faults of a node") == "" {
+	if !opensearchtest.CanStart(t, "the faults of a node") {
 		return
 	}
 	port, err := opensearchtest.FreePort()
@@ -210,18 +212,114 @@ func TestFaultsOfARealNodeLoseNothing(t *testing.T) {
 	configure(t, node.URL, "_cluster/settings", `{"persistent":{"cluster.routing.allocation.enable":null}}`)
 	l.goesOn("all shards")
 
+	l.end()
+}
+
+// end ends the load, and checks what is found then.
+func (l *load) end() {
+	l.Helper()
 	close(l.done)
 	for range cap(l.ended) {
-		require.NoError(t, <-l.ended)
+		require.NoError(l, <-l.ended)
 	}
-	require.Nil(t, l.wrong.Load())
+	require.Nil(l, l.wrong.Load())
 	want := []string{}
 	for n := range l.published.Load() {
 		want = append(want, fmt.Sprintf("r%05d:needle %d", n, n))
 	}
-	all := found(t, l.reader)
-	require.Subset(t, all, want)
-	require.LessOrEqual(t, len(all), len(want)+1, "the last publication may have succeeded although its answer was lost")
-	require.Len(t, slices.Compact(all), len(all))
-	t.Logf("%d repositories published, %d searches over everything, %d that told they were not", len(want), l.searches.Load(), l.told.Load())
+	all := found(l, l.reader)
+	require.Subset(l, all, want)
+	require.LessOrEqual(l, len(all), len(want)+1, "the last publication may have succeeded although its answer was lost")
+	require.Len(l, slices.Compact(all), len(all))
+	l.Logf("%d repositories published, %d searches over everything, %d that told they were not", len(want), l.searches.Load(), l.told.Load())
+}
+
+var threeNodes = flag.Bool("faults.three", false, "also kill nodes of a cluster of three")
+
+// TestAClusterThatLosesANodeLosesNothing kills each of three nodes in turn, the elected manager among them. Each shard has a
+// replica.
+func TestAClusterThatLosesANodeLosesNothing(t *testing.T) {
+	t.Parallel()
+	if !*threeNodes || !opensearchtest.CanStart(t, "the faults of a cluster") {
+		return
+	}
+	const n = 3
+	var ports, transports, names, seeds, urls []string
+	for i := range n {
+		for _, list := range []*[]string{&ports, &transports} {
+			port, err := opensearchtest.FreePort()
+			require.NoError(t, err)
+			*list = append(*list, port)
+		}
+		names = append(names, fmt.Sprint("n", i))
+		seeds = append(seeds, "127.0.0.1:"+transports[i])
+		urls = append(urls, "http://127.0.0.1:"+ports[i])
+	}
+	nodes, folders := make([]*opensearchtest.Node, n), make([]string, n)
+	start := func(i int) error {
+		node, err := opensearchtest.Start(folders[i], opensearchtest.Options{Port: ports[i], Red: true, Settings: []string{
+			"transport.port=" + transports[i], "node.name=" + names[i], "discovery.seed_hosts=" + strings.Join(seeds, ","),
+			"cluster.initial_master_nodes=" + strings.Join(names, ","),
+		}})
+		if err == nil {
+			nodes[i] = node
+		}
+		return err
+	}
+	t.Cleanup(func() {
+		for _, node := range nodes {
+			if node != nil {
+				node.Stop()
+			}
+		}
+		http.DefaultClient.CloseIdleConnections()
+	})
+	started := make(chan error)
+	for i := range n {
+		folders[i] = t.TempDir()
+		go func() { started <- start(i) }() // each waits for the others
+	}
+	for range n {
+		require.NoError(t, <-started)
+	}
+	l := startLoad(t, elastic.Config{URL: strings.Join(urls, ","), Shards: 3, Replicas: new(1), RetryFor: 10 * time.Second})
+	l.goesOn("at first")
+	killed := map[int]bool{}
+	for range n {
+		i := elected(t, urls[0], names)
+		for killed[i] {
+			i = (i + 1) % n
+		}
+		killed[i] = true
+		copied(t, urls[(i+1)%n])
+		nodes[i].Stop()
+		l.goesOn(names[i] + " killed")
+		require.NoError(t, start(i))
+		l.goesOn(names[i] + " back")
+	}
+	l.end()
+}
+
+// elected returns the number of the elected manager.
+func elected(t *testing.T, url string, names []string) int {
+	answer, err := http.Get(url + "/_cat/master?h=node")
+	require.NoError(t, err)
+	defer answer.Body.Close()
+	name, err := io.ReadAll(answer.Body)
+	require.NoError(t, err)
+	i := slices.Index(names, strings.TrimSpace(string(name)))
+	require.GreaterOrEqual(t, i, 0, "%s", name)
+	return i
+}
+
+// copied waits until each shard has all of its copies.
+func copied(t *testing.T, url string) {
+	for {
+		answer, err := http.Get(url + "/_cluster/health?wait_for_status=green&wait_for_nodes=3&timeout=30s")
+		require.NoError(t, err)
+		require.NoError(t, answer.Body.Close())
+		if answer.StatusCode == http.StatusOK {
+			return
+		}
+	}
 }
