@@ -85,7 +85,7 @@ func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 		if o.Kind.Info().Flow != models.IndexFlow || len(s.reports) == maxReports {
 			continue
 		}
-		r, err := patientReport(ctx, l, types.ReportQuery{Repo: o.ID, Limit: reportFunctions})
+		r, err := readReport(ctx, l, types.ReportQuery{Repo: o.ID, Limit: reportFunctions})
 		switch {
 		case errors.Is(err, fault.ErrNotFound): // nothing of it is indexed
 		case err != nil:
@@ -97,12 +97,12 @@ func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 	return nil
 }
 
-// reportPatience is how long a summary waits for a search server that is away: all of the run's work is done then.
-const reportPatience = 2 * time.Minute
+// reportTimeout is how long a summary waits for a search server that is away, because all of the run's work is done then.
+const reportTimeout = 2 * time.Minute
 
-// patientReport reads a report, and repeats that while a search server is away.
-func patientReport(ctx context.Context, l *node.Local, q types.ReportQuery) (r types.CodeReport, err error) {
-	ctx, cancel := context.WithTimeout(ctx, reportPatience)
+// readReport reads a report, and repeats that while a search server is away.
+func readReport(ctx context.Context, l *node.Local, q types.ReportQuery) (r types.CodeReport, err error) {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
 	defer cancel()
 	loop := retry.Loop{Log: slog.New(slog.DiscardHandler)} // the index logs why it waits
 	err = loop.Do(ctx, func() error {

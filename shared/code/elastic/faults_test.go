@@ -345,6 +345,23 @@ func TestFault53AnIndexThatWasDeletedIsMadeAgain(t *testing.T) {
 	}
 }
 
+func TestFault53AnAliasThatIsGoneIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"blobs", "files", "generations", "published", "lines", "reports"} {
+		server := elastictest.New()
+		x := open(t, server, elastic.Config{RetryFor: time.Nanosecond, Views: true})
+		require.NoError(t, put(x, "a", "needle"))
+		status, answer := sendTo(t, server, "POST", "_aliases", fmt.Sprintf(`{"actions":[{"remove":{"index":"leasehold-%s-1","alias":"leasehold-%s"}}]}`, name, name))
+		require.Equal(t, http.StatusOK, status, answer)
+		if err := put(x, "a", "needle", "needle 2"); err != nil {
+			require.ErrorIs(t, err, fault.ErrUnavailable, name)
+			require.NoError(t, put(x, "a", "needle", "needle 2"), name)
+		}
+		require.Equal(t, []string{"a:needle", "a:needle 2"}, found(t, x), name)
+		require.Empty(t, skippedBy(t, x, "needle"), name)
+	}
+}
+
 func TestFault53AnswersThatAreNotThoseOfASearchServer(t *testing.T) {
 	t.Parallel()
 	for _, body := range []string{"<html>", "[]", `{"docs":[],"items":[],"hits":{}}`, `{"docs":[{"_id":"x"}]}`, "{}", "null"} {

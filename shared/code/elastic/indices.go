@@ -118,7 +118,7 @@ func (x *Index) perGeneration() []string {
 	return []string{files}
 }
 
-// prepareIndices creates the indices that do not exist, and checks all. Once that has succeeded, it
+// prepareIndices creates the indices that do not exist, gives those an alias that have lost it, and checks all. Once that has succeeded, it
 // does nothing until noteDeleted or the collector resets prepared. Another process may create an
 // index at the same time, which counts as created. After an error the next call begins again.
 func (x *Index) prepareIndices(ctx context.Context) error {
@@ -138,7 +138,12 @@ func (x *Index) prepareIndices(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := x.checkIndex(ctx, index); err != nil {
+		err = x.checkIndex(ctx, index)
+		if errors.Is(err, fault.ErrNotFound) { // somebody has removed its alias
+			action := object{"add": object{"index": x.prefix + index + version, "alias": x.prefix + index}}
+			err = errors.Join(x.client.do(ctx, call{method: http.MethodPost, path: "_aliases", body: asJSON(object{"actions": []object{action}})}), x.checkIndex(ctx, index))
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -215,7 +215,7 @@ func TestFaultsOfARealNodeLoseNothing(t *testing.T) {
 	l.end()
 }
 
-// end ends the load, and checks what is found then.
+// end ends the load, and checks that all published repositories are found.
 func (l *load) end() {
 	l.Helper()
 	close(l.done)

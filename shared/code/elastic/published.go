@@ -46,7 +46,7 @@ type total struct {
 	skipped map[string]int // files that are not indexed, by reason
 }
 
-// superseded is an entry of which a later one exists.
+// superseded is an entry of a repository that has a later one.
 type superseded struct {
 	number int64
 	since  time.Time
@@ -190,7 +190,7 @@ func (s *known) replace(repoID string, g *generation) (before *generation) {
 	return before
 }
 
-// count adds g, unless it is nil, n times to the totals. Maps of the totals are shared with other shelves.
+// count adds g, unless it is nil, n times to the totals. It replaces the map of a total, because others share it.
 func (s *known) count(g *generation, n int) {
 	if g == nil {
 		return

@@ -51,7 +51,7 @@ type filesCount struct {
 	files                      int
 }
 
-// byReason are the fields of which the values of a filesCount are.
+// byReason are the fields with the values of a filesCount.
 var byReason = []string{"repo_id", "generation", "skipped"}
 
 // countsAtOnce is how many of them an answer has. Usually a generation has up to four.

@@ -9,7 +9,7 @@ import (
 	"leasehold/shared/fault"
 )
 
-// When a wait for the server is told.
+// When waits tell that requests wait.
 const (
 	quietWait = 5 * time.Second  // shorter ones are usual
 	noAnswer  = 10 * time.Second // of one request, which then counts as refused

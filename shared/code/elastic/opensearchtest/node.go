@@ -122,7 +122,7 @@ func (n *Node) PID() (int, error) {
 func (n *Node) await(red bool) error {
 	path := "/_cluster/health?wait_for_status=yellow&timeout=5s"
 	if red {
-		path = "/_cluster/health?wait_for_nodes=1&timeout=5s"
+		path = "/_cluster/health?timeout=5s"
 	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 	deadline := time.After(startTimeout)
