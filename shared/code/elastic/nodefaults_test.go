@@ -244,7 +244,7 @@ func TestAClusterThatLosesANodeLosesNothing(t *testing.T) {
 		return
 	}
 	const n = 3
-	var ports, transports, names, seeds, urls []string
+	var ports, transports, names, seeds, urls, folders []string
 	for i := range n {
 		for _, list := range []*[]string{&ports, &transports} {
 			port, err := opensearchtest.FreePort()
@@ -254,8 +254,9 @@ func TestAClusterThatLosesANodeLosesNothing(t *testing.T) {
 		names = append(names, fmt.Sprint("n", i))
 		seeds = append(seeds, "127.0.0.1:"+transports[i])
 		urls = append(urls, "http://127.0.0.1:"+ports[i])
+		folders = append(folders, t.TempDir()) // removed behind the nodes
 	}
-	nodes, folders := make([]*opensearchtest.Node, n), make([]string, n)
+	nodes := make([]*opensearchtest.Node, n)
 	start := func(i int) error {
 		node, err := opensearchtest.Start(folders[i], opensearchtest.Options{Port: ports[i], Red: true, Settings: []string{
 			"transport.port=" + transports[i], "node.name=" + names[i], "discovery.seed_hosts=" + strings.Join(seeds, ","),
@@ -276,7 +277,6 @@ func TestAClusterThatLosesANodeLosesNothing(t *testing.T) {
 	})
 	started := make(chan error)
 	for i := range n {
-		folders[i] = t.TempDir()
 		go func() { started <- start(i) }() // each waits for the others
 	}
 	for range n {

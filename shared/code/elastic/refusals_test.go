@@ -91,7 +91,6 @@ func refusals() []request {
 		search(`{"query":{"range":{"n":{"gte":2}}},"sort":[{"n":{"order":"asc"}}],"search_after":[2]}`),
 		composite(`"size":1,"sources":[{"id":{"terms":{"field":"id"}}}]`),
 		composite(`"size":9,"sources":[{"id":{"terms":{"field":"id"}}}],"after":{"id":"a"}`),
-		composite(`"size":0,"sources":[{"id":{"terms":{"field":"id"}}}]`),
 		composite(`"size":9,"sources":[]`),
 	}
 }
