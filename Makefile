@@ -72,6 +72,8 @@ soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzin
 	go test ./shared/clips/match -count=1 -timeout 60m -run NoFlood -match.crowd 1000
 	go test ./shared/protocol/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
 	go test ./coordinator/gate/native -count=1 -timeout 60m -run Fault36Idle -gate.crowd 10000
+	go test ./shared/code/elastic -count=1 -timeout 60m -v -run ClusterThatLoses -faults.three
+	go test ./shared/code/elastic -count=1 -timeout 240m -v -run CostTheSame -many.repos 100000
 	go test -count=1 -timeout 0 ./internal/chaos -v -chaos.time $(SOAK_CHAOS)
 	go test -count=1 -timeout 0 ./internal/chaos -v -run DisturbedRuns -chaos.rounds 30
 	go test -tags browser ./internal/drill -count=1 -timeout 60m -run Several -drill.rounds 30

@@ -29,6 +29,10 @@ database, the journal, the code index, fetched media, fingerprints and mirrors.
 Database and journal are not read while a coordinator runs on the folder. It
 reads its database each night itself; status and log show the result.
 
+If a search server is configured, doctor shows its version, the id of its
+cluster, and the shards and replicas of each index. On each machine the id must
+be the same.
+
 If a coordinator runs on the folder, doctor also shows what needs attention
 there, as status does.
 
@@ -40,7 +44,7 @@ needs attention. It only reads.`,
 	}
 	o := bindOutput(c)
 	c.Flags().BoolVar(&deep, "deep", false, "read all files of the data folder and look for damage, too")
-	config.BindFlags(c.Flags(), coordinatorKeys...)
+	config.BindFlags(c.Flags(), append([]string{"search", "search-prefix", "search-views", "search-shards", "search-replicas", "search-api-key", "search-bearer", "search-ca", "search-cert", "search-key"}, coordinatorKeys...)...)
 	c.RunE = func(c *cobra.Command, _ []string) error {
 		cfg, err := a.load(c)
 		if err != nil {
@@ -56,6 +60,10 @@ needs attention. It only reads.`,
 		found := doctor.Examine(c.Context(), doctor.Folders{Data: cfg.Data, Deep: deep})
 		if deep {
 			found = append(found, doctor.Database(node.ExamineDatabase(c.Context(), cfg)), doctor.Journal(node.ExamineJournal(cfg, a.newLogger(cfg))))
+		}
+		if cfg.Search != "" {
+			layout, err := node.ReadSearchLayout(c.Context(), cfg)
+			found = append(found, doctor.SearchServer(layout, err, cfg.SearchShards, cfg.SearchReplicas))
 		}
 		found = append(found, doctor.Attention(node.Attention(c.Context(), cfg))...)
 		return a.showExam(o, found)

@@ -127,6 +127,32 @@ func TestASearchServerGivesTheAnswersOfTheEmbeddedIndex(t *testing.T) {
 	require.Len(t, server.Documents("report"), 1)
 }
 
+// TestTheSummaryOfARunWaitsForASearchServerThatIsBrieflyAway has a server that refuses the list of files twice, and asks for
+// a longer pause than a request waits.
+func TestTheSummaryOfARunWaitsForASearchServerThatIsBrieflyAway(t *testing.T) {
+	t.Parallel()
+	dir, repo, server := t.TempDir(), sourceRepository(t), newSearchServer(t)
+	refused := 0
+	server.Fail = func(r *http.Request, body string) *elastictest.Answer {
+		server.mu.Lock()
+		defer server.mu.Unlock()
+		if !strings.Contains(body, `"sort":[{"filename"`) || refused == 2 {
+			return nil
+		}
+		refused++
+		return &elastictest.Answer{Status: http.StatusServiceUnavailable, Header: http.Header{"Retry-After": {"3600"}},
+			Body: `{"error":{"type":"no_shard_available_action_exception","reason":"a test"},"status":503}`}
+	}
+	c := exec.CommandContext(t.Context(), filepath.Join(realBinary(t), "leasehold"), "run", repo, "--until-idle", "--data", "d", "--search", server.as("run"))
+	c.Dir, c.Env = dir, []string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "Start")
+	server.mu.Lock()
+	defer server.mu.Unlock()
+	require.Equal(t, 2, refused)
+}
+
 func TestWorkersWriteToTheSearchServerThemselves(t *testing.T) {
 	t.Parallel()
 	dir, repo, server := t.TempDir(), sourceRepository(t), newSearchServer(t)

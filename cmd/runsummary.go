@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/retry"
 	"leasehold/shared/protocol/lease"
 )
 
@@ -83,7 +85,7 @@ func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 		if o.Kind.Info().Flow != models.IndexFlow || len(s.reports) == maxReports {
 			continue
 		}
-		r, err := l.CodeReport(ctx, types.ReportQuery{Repo: o.ID, Limit: reportFunctions})
+		r, err := readReport(ctx, l, types.ReportQuery{Repo: o.ID, Limit: reportFunctions})
 		switch {
 		case errors.Is(err, fault.ErrNotFound): // nothing of it is indexed
 		case err != nil:
@@ -93,6 +95,21 @@ func (s *summary) readReports(ctx context.Context, l *node.Local) error {
 		}
 	}
 	return nil
+}
+
+// reportTimeout is how long a summary waits for a search server that is away, because all of the run's work is done then.
+const reportTimeout = 2 * time.Minute
+
+// readReport reads a report, and repeats that while a search server is away.
+func readReport(ctx context.Context, l *node.Local, q types.ReportQuery) (r types.CodeReport, err error) {
+	ctx, cancel := context.WithTimeout(ctx, reportTimeout)
+	defer cancel()
+	loop := retry.Loop{Log: slog.New(slog.DiscardHandler)} // the index logs why it waits
+	err = loop.Do(ctx, func() error {
+		r, err = l.CodeReport(ctx, q)
+		return err
+	})
+	return r, err
 }
 
 // plainWord matches what a shell reads as one word without quotes.

@@ -34,34 +34,35 @@ type Cause string
 
 // The causes.
 const (
-	CauseNoWorker    Cause = "no_worker"         // no live worker serves an action that has tasks
-	CauseNoManager   Cause = "no_manager"        // origins are due, and no manager is connected
-	CausePaused      Cause = "action_paused"     // an action is paused, and tasks wait
-	CauseLost        Cause = "sessions_lost"     // sessions of a machine were lost lately
-	CauseSuspect     Cause = "task_lost_twice"   // a task was held at two losses of its worker
-	CauseDead        Cause = "dead_letters"      // dead letters of an action with one error
-	CauseSlow        Cause = "slow_attempts"     // attempts that run far longer than others of their action
-	CauseOwnFault    Cause = "worker_fault"      // a worker gives tasks back because of its own machine
-	CauseRefused     Cause = "puts_refused"      // memory, disk or a full space refuse puts
-	CauseNearBound   Cause = "near_bound"        // a space or an action is near its bound
-	CauseNotWritable Cause = "not_writable"      // the catalog or the journal cannot be written
-	CauseSuspended   Cause = "coordinator_slept" // the coordinator's process did not run for a time
-	CauseHostRests   Cause = "host_rests"        // a host is not visited for a while
-	CauseDisabled    Cause = "origins_disabled"  // origins that are not visited any more
-	CauseBadClips    Cause = "bad_clips"         // clips that are silent, missing or cannot be used
-	CauseEpisodes    Cause = "episodes_failed"   // episodes that failed for a reason that may pass
-	CauseRunsLeft    Cause = "schedule_skips"    // a schedule leaves out runs
-	CauseClocks      Cause = "clocks_differ"     // clocks of sessions differ from the coordinator's
-	CauseVersions    Cause = "versions_differ"   // sessions of other versions than the coordinator's
-	CauseIndex       Cause = "index_incomplete"  // the code index lacks files
-	CauseOpen        Cause = "unauthenticated"   // clients beyond this machine are not authenticated
-	CauseInviteEnds  Cause = "invite_ends"       // processes without a disk can come back only by an invite that ends
-	CauseUnknown     Cause = "unknown"           // a cause could not be checked, so the list may be incomplete
+	CauseNoWorker     Cause = "no_worker"          // no live worker serves an action that has tasks
+	CauseNoManager    Cause = "no_manager"         // origins are due, and no manager is connected
+	CausePaused       Cause = "action_paused"      // an action is paused, and tasks wait
+	CauseLost         Cause = "sessions_lost"      // sessions of a machine were lost lately
+	CauseSuspect      Cause = "task_lost_twice"    // a task was held at two losses of its worker
+	CauseDead         Cause = "dead_letters"       // dead letters of an action with one error
+	CauseSlow         Cause = "slow_attempts"      // attempts that run far longer than others of their action
+	CauseOwnFault     Cause = "worker_fault"       // a worker gives tasks back because of its own machine
+	CauseRefused      Cause = "puts_refused"       // memory, disk or a full space refuse puts
+	CauseNearBound    Cause = "near_bound"         // a space or an action is near its bound
+	CauseNotWritable  Cause = "not_writable"       // the catalog or the journal cannot be written
+	CauseSuspended    Cause = "coordinator_slept"  // the coordinator's process did not run for a time
+	CauseHostRests    Cause = "host_rests"         // a host is not visited for a while
+	CauseDisabled     Cause = "origins_disabled"   // origins that are not visited any more
+	CauseBadClips     Cause = "bad_clips"          // clips that are silent, missing or cannot be used
+	CauseEpisodes     Cause = "episodes_failed"    // episodes that failed for a reason that may pass
+	CauseRunsLeft     Cause = "schedule_skips"     // a schedule leaves out runs
+	CauseClocks       Cause = "clocks_differ"      // clocks of sessions differ from the coordinator's
+	CauseVersions     Cause = "versions_differ"    // sessions of other versions than the coordinator's
+	CauseIndex        Cause = "index_incomplete"   // the code index lacks files
+	CauseSearchServer Cause = "search_server_away" // the code index waits for its search server
+	CauseOpen         Cause = "unauthenticated"    // clients beyond this machine are not authenticated
+	CauseInviteEnds   Cause = "invite_ends"        // processes without a disk can come back only by an invite that ends
+	CauseUnknown      Cause = "unknown"            // a cause could not be checked, so the list may be incomplete
 )
 
 // Causes are all causes. Items of one severity are in this order.
 var Causes = []Cause{
-	CauseNotWritable, CauseRefused, CauseNoWorker, CauseNoManager, CausePaused, CauseOwnFault, CauseSuspect, CauseLost, CauseDead, CauseSlow, CauseRunsLeft, CauseHostRests, CauseDisabled,
+	CauseNotWritable, CauseRefused, CauseSearchServer, CauseNoWorker, CauseNoManager, CausePaused, CauseOwnFault, CauseSuspect, CauseLost, CauseDead, CauseSlow, CauseRunsLeft, CauseHostRests, CauseDisabled,
 	CauseIndex, CauseEpisodes, CauseBadClips, CauseNearBound, CauseInviteEnds, CauseUnknown, CauseSuspended, CauseClocks, CauseVersions, CauseOpen,
 }
 

@@ -74,7 +74,7 @@ func (d *DataDir) newIndex(store codeindex.Store) (*codeindex.Index, error) {
 // openSearch opens the code index on a search server. It sends no request, because the server may be away now;
 // d.maintain removes the files of removed origins once it answers.
 func (d *DataDir) openSearch() error {
-	store, err := newSearch(d.cfg)
+	store, err := newSearch(d.cfg, d.log)
 	if err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (d *DataDir) openSearch() error {
 
 // newSearch returns the code index on the search server of cfg. It connects on first use. Settings
 // that are not valid give fault.ErrInvalid.
-func newSearch(cfg config.Config) (*elastic.Index, error) {
-	c := elastic.Config{URL: cfg.Search, Prefix: cfg.SearchPrefix, Views: cfg.SearchViews, Gzip: cfg.SearchGzip, Shards: cfg.SearchShards,
+func newSearch(cfg config.Config, log *slog.Logger) (*elastic.Index, error) {
+	c := elastic.Config{URL: cfg.Search, Prefix: cfg.SearchPrefix, Views: cfg.SearchViews, Gzip: cfg.SearchGzip, Shards: cfg.SearchShards, Log: log,
 		Access: elastic.Access{APIKey: cfg.SearchAPIKey, Bearer: cfg.SearchBearer, CA: cfg.SearchCA, Cert: cfg.SearchCert, Key: cfg.SearchKey}}
 	if cfg.SearchReplicas >= 0 {
 		c.Replicas = &cfg.SearchReplicas
@@ -109,13 +109,23 @@ func newSearch(cfg config.Config) (*elastic.Index, error) {
 	return elastic.New(c)
 }
 
+// ReadSearchLayout reads how the indices are on the search server of cfg, and creates none.
+func ReadSearchLayout(ctx context.Context, cfg config.Config) (l elastic.Layout, err error) {
+	store, err := newSearch(cfg, nil)
+	if err != nil {
+		return l, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	return store.Layout(ctx)
+}
+
 // workerIndex returns the index to which a worker writes, and the function that closes it: the search server if
 // one is configured, otherwise coordinator, which stays open.
-func workerIndex(cfg config.Config, coordinator workercode.Index) (own workercode.Index, closeIndex func() error, err error) {
+func workerIndex(cfg config.Config, coordinator workercode.Index, log *slog.Logger) (own workercode.Index, closeIndex func() error, err error) {
 	if cfg.Search == "" {
 		return coordinator, func() error { return nil }, nil
 	}
-	store, err := newSearch(cfg)
+	store, err := newSearch(cfg, log)
 	if err != nil {
 		return nil, nil, err
 	}

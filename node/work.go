@@ -72,7 +72,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	defer func() { err = errors.Join(err, r.close()) }()
 	log = log.With("worker", r.workerName())
 	connected(r.session(), r.cfg.Host)
-	own, closeIndex, err := workerIndex(cfg, r.index)
+	own, closeIndex, err := workerIndex(cfg, r.index, log)
 	if err != nil {
 		return err
 	}

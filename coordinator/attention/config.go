@@ -53,6 +53,7 @@ type Visits interface {
 // Index is the part that is read of the code index.
 type Index interface {
 	Lacks() (code.Lack, error)
+	Waits() (since time.Time, err error)
 }
 
 // Invites has the invites by which processes join: an auth.Auth.
@@ -75,6 +76,7 @@ func (w *Watcher) allChecks() []check {
 		{"visits", slowly, w.visits},
 		{"recordings", slowly, w.recordings},
 		{"the code index", slowly, w.index},
+		{"the search server", interval, w.searchServer},
 		{"invites", slowly, w.invites},
 	}
 }

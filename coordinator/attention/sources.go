@@ -181,6 +181,22 @@ func (w *Watcher) index(context.Context, time.Time) ([]models.Attention, error) 
 	}}, nil
 }
 
+// searchServer finds that the code index waits for its search server.
+func (w *Watcher) searchServer(context.Context, time.Time) ([]models.Attention, error) {
+	if w.Index == nil {
+		return nil, nil
+	}
+	since, err := w.Index.Waits()
+	if err == nil {
+		return nil, nil
+	}
+	return []models.Attention{{
+		Cause: models.CauseSearchServer, Severity: models.StopsWork, About: "search server", Count: 1, Since: since,
+		Text:   "The code index waits for its search server, which refuses requests or does not answer",
+		Detail: err.Error(), Command: "leasehold doctor", Remedy: seen(),
+	}}, nil
+}
+
 // skipped is the runs that a schedule left out in a row.
 type skipped struct {
 	last  time.Time // the due time that was left out last

@@ -136,6 +136,14 @@ func TestMissingAuthenticationIsShownUntilItIsDismissed(t *testing.T) {
 // lacking is an index that lacks files of repositories.
 type lacking struct {
 	repos atomic.Pointer[[]code.RepoInfo]
+	waits atomic.Pointer[error] // nil: for nothing
+}
+
+func (l *lacking) Waits() (since time.Time, err error) {
+	if why := l.waits.Load(); why != nil {
+		return time.Now(), *why
+	}
+	return since, nil
 }
 
 func (l *lacking) Lacks() (code.Lack, error) { return code.Lack{Repos: *l.repos.Load()}, nil }
@@ -157,5 +165,23 @@ func TestAnIncompleteIndexIsShown(t *testing.T) {
 		index.set()
 		f.wait(5 * time.Second)
 		require.Empty(f, f.items(models.CauseIndex))
+	})
+}
+
+func TestASearchServerThatIsAwayIsShown(t *testing.T) {
+	t.Parallel()
+	index := &lacking{}
+	index.set()
+	inBubble(t, func(c *coordinator.Config) { c.Attention.Index = index }, func(f *fixture) {
+		require.Empty(f, f.items(models.CauseSearchServer))
+		why := errors.New("POST _bulk: the search server answers 429")
+		index.waits.Store(&why)
+		f.wait(5 * time.Second)
+		i := f.only(models.CauseSearchServer)
+		require.Equal(f, models.StopsWork, i.Severity)
+		require.Contains(f, i.Detail, "429")
+		index.waits.Store(nil)
+		f.wait(5 * time.Second)
+		require.Empty(f, f.items(models.CauseSearchServer))
 	})
 }

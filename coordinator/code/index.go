@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"leasehold/models"
 	"leasehold/shared/code"
@@ -72,8 +73,22 @@ func (x *Index) DropRepo(ctx context.Context, id string) error {
 // of the index were lost or the folder was restored from a backup; then a manager indexes the origin although it
 // has not changed.
 func (x *Index) Complete(ctx context.Context, id string) (bool, error) {
+	if s, ok := x.Store.(interface {
+		Repo(ctx context.Context, id string) (r code.RepoInfo, exists bool, err error)
+	}); ok {
+		r, exists, err := s.Repo(ctx, id)
+		return exists && r.Lost == 0, err
+	}
 	repos, err := x.Repos(ctx)
 	return slices.ContainsFunc(repos, func(r code.RepoInfo) bool { return r.ID == id && r.Lost == 0 }), err
+}
+
+// Waits returns since when requests wait for a search server, and why; nil if none do.
+func (x *Index) Waits() (since time.Time, err error) {
+	if s, ok := x.Store.(interface{ Waits() (time.Time, error) }); ok {
+		return s.Waits()
+	}
+	return since, nil
 }
 
 // Lacks returns what the index in the folder should have and does not, because files of it were

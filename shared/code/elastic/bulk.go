@@ -73,6 +73,11 @@ func (b *bulk) flush(ctx context.Context) error {
 			return err
 		}
 		b.items = busy
+		if err == nil {
+			b.client.waits.accepted(true)
+		} else {
+			b.client.waits.refused(true, time.Now(), err)
+		}
 		if err != nil && (time.Since(began)+pause > b.client.retryFor || !sleep(ctx, pause)) {
 			return err
 		}

@@ -35,6 +35,7 @@ type client struct {
 	authorization string // the header; "" for the users of the URLs
 	http          *http.Client
 	retryFor      time.Duration
+	waits         waits
 }
 
 // newClient returns a client of the server with the addresses in c.URL. It does not follow redirects. Without a
@@ -54,7 +55,7 @@ func newClient(c Config) (*client, error) {
 			return nil, err
 		}
 	}
-	return &client{nodes: nodes, authorization: authorization, retryFor: retryFor, http: &http.Client{
+	return &client{nodes: nodes, authorization: authorization, retryFor: retryFor, waits: waits{log: c.Log}, http: &http.Client{
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}, nil
@@ -102,13 +103,20 @@ func (c *client) do(ctx context.Context, x call) error {
 	began := time.Now()
 	for pause := backoff.First(); ; pause = backoff.Next(pause) {
 		at := c.nodes.pick()
+		sent := time.Now()
+		answered := c.waits.watch(x.isNDJSON)
 		err := c.attempt(ctx, c.nodes.all[at], x)
+		answered()
+		if err == nil && !x.isNDJSON { // the answer to writes may have refusals
+			c.waits.accepted(false)
+		}
 		if err == nil || !retry.CanPass(err) || ctx.Err() != nil {
 			return err
 		}
 		if isAway(err) && c.nodes.rest(at) {
 			continue
 		}
+		c.waits.refused(x.isNDJSON, sent, err)
 		if failed := (*statusError)(nil); errors.As(err, &failed) {
 			pause = max(pause, failed.retryAfter)
 		}

@@ -3,7 +3,6 @@ package elastic
 import (
 	"context"
 	"log/slog"
-	"slices"
 	"time"
 
 	"leasehold/shared/code"
@@ -35,16 +34,27 @@ type collector struct {
 
 func newCollector(x *Index) *collector { return &collector{Index: x, hidden: map[string]time.Time{}} }
 
-// collect removes the documents of hidden generations and, once in blobsInterval, old blobs.
-// After an error the next call begins again.
+// collect removes the documents of hidden generations and the entries that others have superseded. Once in
+// blobsInterval it also removes old blobs. After an error the next call begins again.
 func (c *collector) collect(ctx context.Context) error {
 	if err := c.removeHidden(ctx); err != nil {
+		return err
+	}
+	if err := c.removeSuperseded(ctx); err != nil {
 		return err
 	}
 	if time.Since(c.blobsDone) < blobsInterval {
 		return nil
 	}
-	c.prepared.Store(false) // so that an index of blobs that was replaced is noticed
+	c.prepared.Store(false) // so that settings which were changed are noticed
+	if c.blobsDone.IsZero() {
+		if err := c.noteStrays(ctx); err != nil {
+			return err
+		}
+	}
+	if err := c.removeAlias(ctx); err != nil {
+		return err
+	}
 	if err := c.removeBlobs(ctx); err != nil {
 		return err
 	}
@@ -54,20 +64,24 @@ func (c *collector) collect(ctx context.Context) error {
 
 // removeHidden removes the generations that have been hidden for Grace, and notes since when the
 // others are. A search that began before a generation was hidden has ended by then. No generation
-// is published meanwhile (publishing), because a new one is hidden until its last step. After an
-// error c.hidden stays, so that the times are not lost.
+// is published meanwhile (publishing), because a new one is hidden until its last step. The notes of current
+// generations are removed, so that there are few. After an error c.hidden stays, so that the times are not lost.
 func (c *collector) removeHidden(ctx context.Context) error {
 	c.publishing.Lock()
 	defer c.publishing.Unlock()
 	if err := c.refresh(ctx, generations); err != nil {
 		return err
 	}
-	shown, err := c.currentIDs(ctx)
+	now, err := c.openLog(ctx)
 	if err != nil {
+		return err
+	}
+	if err := c.showViews(ctx); err != nil {
 		return err
 	}
 	hidden := map[string]time.Time{}
 	pages := selection{alias: generations, query: everyDocument, order: []string{"generation"}}
+	notes := bulk{Index: c.Index}
 	for {
 		page, err := nextPage[generationDocument](ctx, c.Index, &pages)
 		if err != nil {
@@ -77,34 +91,54 @@ func (c *collector) removeHidden(ctx context.Context) error {
 			break
 		}
 		for _, g := range page {
-			if slices.Contains(shown, g.Generation) {
-				continue
-			}
 			since, ok := c.hidden[g.Generation]
 			switch {
+			case now.isCurrent(g.RepoID, g.Generation):
+				err = notes.add(ctx, remove, generations, g.Generation, nil)
 			case !ok:
 				hidden[g.Generation] = time.Now()
 			case time.Since(since) < Grace:
 				hidden[g.Generation] = since
 			default:
-				if err := c.removeGeneration(ctx, g); err != nil {
-					return err
-				}
+				err = c.removeGeneration(ctx, g)
+			}
+			if err != nil {
+				return err
 			}
 		}
 	}
 	c.hidden = hidden
+	return notes.flush(ctx)
+}
+
+// noteStrays notes the generations that have files and are not current, because the index of notes may have been
+// deleted, and then its notes are lost. Generations of this time may be noted twice.
+func (c *collector) noteStrays(ctx context.Context) error {
+	now, err := c.openLog(ctx)
+	if err != nil {
+		return err
+	}
+	var strays []*generation
+	err = c.eachCount(ctx, everyDocument, []string{"repo_id", "generation"}, func(f filesCount) {
+		if !now.isCurrent(f.repoID, f.generation) {
+			strays = append(strays, &generation{ID: f.generation, RepoID: f.repoID})
+		}
+	})
+	if err != nil {
+		return err
+	}
+	for _, g := range strays {
+		if err := c.noteGeneration(ctx, g); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 
-// removeGeneration removes the documents of a generation from the indices that have a view, because
-// only these have documents for each generation: blobs are shared. The document of the generation
-// itself is removed last: if a request fails, the next call finds the generation again.
+// removeGeneration removes the documents of a generation. Its note is removed last: if a request fails, the next
+// call finds the generation again.
 func (c *collector) removeGeneration(ctx context.Context, g generationDocument) error {
-	for _, index := range c.indices() {
-		if views[index] == "" {
-			continue
-		}
+	for _, index := range c.perGeneration() {
 		documents := allOf(object{"term": object{"repo_id": g.RepoID}}, object{"term": object{"generation": g.Generation}})
 		if err := c.removeAll(ctx, index, documents); err != nil {
 			return err

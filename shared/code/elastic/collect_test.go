@@ -28,33 +28,35 @@ func TestOldGenerationsAndUnnamedBlobsAreRemoved(t *testing.T) {
 		require.NoError(t, put(x, "a", "needle kept"))
 		require.NoError(t, x.DropRepo(t.Context(), "b"))
 		// A publication that failed leaves documents too.
-		server.Fail = func(r *http.Request, _ string) *elastictest.Answer {
-			if r.URL.Path == "/_aliases" {
-				return &elastictest.Answer{Status: http.StatusBadRequest}
+		server.FailItem = func(_, index, _ string) (int, string) {
+			if index == "leasehold-published" {
+				return http.StatusBadRequest, "a test"
 			}
-			return nil
+			return 0, ""
 		}
 		require.Error(t, put(x, "c", "needle of c"))
-		server.Fail = nil
+		server.FailItem = nil
+		require.NoError(t, elastic.Refresh(t.Context(), x))
+		require.Equal(t, []string{"a:needle kept"}, found(t, x))
 		ctx, stop := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() { defer close(done); x.Run(ctx, slog.New(slog.DiscardHandler)) }()
 		count := func() (counts []int) {
-			for _, index := range []string{"leasehold-files", "leasehold-generations", "leasehold-lines", "leasehold-reports", "leasehold-blobs"} {
+			for _, index := range []string{"leasehold-files", "leasehold-generations", "leasehold-published", "leasehold-lines", "leasehold-reports", "leasehold-blobs"} {
 				counts = append(counts, len(server.Documents(index)))
 			}
 			return counts
 		}
-		require.Equal(t, []int{5, 4, 5, 4, 4}, count())
+		require.Equal(t, []int{5, 4, 5, 5, 4, 4}, count())
 		time.Sleep(elastic.Grace - time.Minute)
 		require.Len(t, server.Documents("leasehold-files"), 5, "searches may still read them")
 		time.Sleep(3 * time.Minute)
 		require.NoError(t, elastic.Refresh(t.Context(), x))
-		require.Equal(t, []int{1, 1, 1, 1, 4}, count())
+		require.Equal(t, []int{1, 0, 3, 1, 1, 4}, count())
 		require.Equal(t, []string{"a:needle kept"}, found(t, x))
 		time.Sleep(26 * time.Hour)
 		require.NoError(t, elastic.Refresh(t.Context(), x))
-		require.Equal(t, []int{1, 1, 1, 1, 1}, count())
+		require.Equal(t, []int{1, 0, 3, 1, 1, 1}, count())
 		require.Equal(t, []string{"a:needle kept"}, found(t, x))
 		require.NoError(t, put(x, "a", "needle kept", "needle dropped"), "what was removed is put again")
 		require.Len(t, found(t, x), 2)

@@ -15,7 +15,10 @@ import (
 
 // open returns an empty index on a server in memory.
 func open(t testing.TB, server *elastictest.Server, c elastic.Config) *elastic.Index {
-	c.URL, c.Transport = "http://search.test:9200", server
+	c.URL = "http://search.test:9200"
+	if c.Transport == nil {
+		c.Transport = server
+	}
 	x, err := elastic.New(c)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, x.Close()) })

@@ -4,7 +4,8 @@
 //
 //	leasehold-blobs-1         one document for each blob, with its text; the id is the object id
 //	leasehold-files-1         one document for each file of each generation, without text
-//	leasehold-generations-1   one document for each generation
+//	leasehold-generations-1   notes of generations that may have to be removed
+//	leasehold-published-1     one document for each publication, with a number that grows
 //	leasehold-lines-1         the views files and report in the shape of the original
 //	leasehold-reports-1       indexer, if Config.Views is set
 //
@@ -18,10 +19,14 @@
 //
 // Invariants:
 //
-//   - The filter of the alias leasehold-current lists the generations that searches see. Publish
-//     writes and refreshes all documents of a generation first, and then replaces the filter
-//     in one request. A search reads the list once, so it sees each repository as one generation.
-//   - Ids are derived from content: a blob's from its object id, a generation's from its files.
+//   - The last document of a repository in leasehold-published tells its current generation. Publish
+//     writes and refreshes all documents of a generation first, and then creates this one. Its id is
+//     the next number, so of several processes one takes it. A search first reads the publications that its
+//     process does not know yet, and then sees each repository as one generation: it drops files of other generations as it
+//     reads them. So neither a publication nor a search depends on how many repositories there are.
+//   - A generation names the indices that have its blobs and its files. If one of them was deleted, all of its files
+//     count as lost.
+//   - Other ids are derived from content: a blob's from its object id, a generation's from its files.
 //     So every write may be repeated.
 //   - A write is acknowledged when the server has it in its translog on disk (the durability
 //     "request", which is checked), and the result of each item was read.
@@ -34,5 +39,5 @@
 //
 // Requests are repeated for a while if the server is busy or away (429, 503); then they fail with
 // fault.ErrOverloaded or fault.ErrUnavailable, and the caller tries later. One process at a time
-// publishes and runs Run for a prefix: the coordinator. Any number may put blobs and search.
+// runs Run for a prefix: the coordinator. Any number may publish, put blobs and search.
 package elastic

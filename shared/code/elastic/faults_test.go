@@ -1,9 +1,11 @@
 package elastic_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -299,22 +301,38 @@ func TestFault53AnIndexOfAnotherProgramIsRefusedWithTheRemedy(t *testing.T) {
 
 func TestFault53AnIndexThatWasDeletedIsMadeAgain(t *testing.T) {
 	t.Parallel()
-	for _, deleted := range []string{"leasehold-blobs-1", "leasehold-files-1", "leasehold-generations-1"} {
-		server := elastictest.New()
-		x := open(t, server, elastic.Config{})
-		require.NoError(t, put(x, "a", "needle"))
-		server.Delete(deleted)
-		x = open(t, server, elastic.Config{}) // a visit after a restart
-		repos, err := x.Repos(t.Context())
-		if err == nil {
-			require.False(t, len(repos) == 1 && repos[0].Lost == 0, "%s: it is not taken for complete", deleted)
-		} else {
-			require.ErrorIs(t, err, fault.ErrCorrupt, deleted)
-			require.ErrorContains(t, err, "leasehold-current")
-			continue
+	for deleted, lost := range map[string]int{"leasehold-blobs-1": 1, "leasehold-files-1": 1, "leasehold-published-1": 1, "leasehold-generations-1": 0} {
+		for _, restart := range []bool{true, false} {
+			server := elastictest.New()
+			x := open(t, server, elastic.Config{RetryFor: time.Nanosecond})
+			require.NoError(t, put(x, "a", "needle"))
+			require.Len(t, found(t, x), 1)
+			server.Delete(deleted)
+			y := open(t, server, elastic.Config{}) // creates the index again
+			_, err := y.Repos(t.Context())
+			require.NoError(t, err)
+			if restart {
+				x = y
+			}
+			repos, err := x.Repos(t.Context())
+			require.NoError(t, err)
+			if deleted == "leasehold-published-1" {
+				require.Empty(t, repos, "visits index it again")
+			} else {
+				require.Equal(t, lost, repos[0].Lost, "%s: it is not taken for complete", deleted)
+				one, exists, err := x.Repo(t.Context(), "a")
+				require.NoError(t, err)
+				require.True(t, exists)
+				require.Equal(t, repos[0], one)
+				_, exists, err = x.Repo(t.Context(), "b")
+				require.NoError(t, err)
+				require.False(t, exists)
+				require.Equal(t, lost, skippedBy(t, x, "needle")[code.SkipLost], deleted)
+			}
+			require.NoError(t, put(x, "a", "needle"))
+			require.Equal(t, []string{"a:needle"}, found(t, x))
+			require.Empty(t, skippedBy(t, x, "needle"), deleted)
 		}
-		require.NoError(t, put(x, "a", "needle"))
-		require.Equal(t, []string{"a:needle"}, found(t, x))
 	}
 	for _, deleted := range []string{"leasehold-blobs-1", "leasehold-files-1"} {
 		server := elastictest.New()
@@ -324,6 +342,23 @@ func TestFault53AnIndexThatWasDeletedIsMadeAgain(t *testing.T) {
 		require.ErrorIs(t, put(x, "a", "needle", "needle 2"), fault.ErrUnavailable, "while it is used")
 		require.NoError(t, put(x, "a", "needle", "needle 2"))
 		require.Equal(t, []string{"a:needle", "a:needle 2"}, found(t, x))
+	}
+}
+
+func TestFault53AnAliasThatIsGoneIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"blobs", "files", "generations", "published", "lines", "reports"} {
+		server := elastictest.New()
+		x := open(t, server, elastic.Config{RetryFor: time.Nanosecond, Views: true})
+		require.NoError(t, put(x, "a", "needle"))
+		status, answer := sendTo(t, server, "POST", "_aliases", fmt.Sprintf(`{"actions":[{"remove":{"index":"leasehold-%s-1","alias":"leasehold-%s"}}]}`, name, name))
+		require.Equal(t, http.StatusOK, status, answer)
+		if err := put(x, "a", "needle", "needle 2"); err != nil {
+			require.ErrorIs(t, err, fault.ErrUnavailable, name)
+			require.NoError(t, put(x, "a", "needle", "needle 2"), name)
+		}
+		require.Equal(t, []string{"a:needle", "a:needle 2"}, found(t, x), name)
+		require.Empty(t, skippedBy(t, x, "needle"), name)
 	}
 }
 
@@ -375,4 +410,47 @@ func TestCredentialsAreSentAndNeverPrinted(t *testing.T) {
 	}
 	_, err = elastic.New(elastic.Config{URL: "http://x", Prefix: "../"})
 	require.ErrorIs(t, err, fault.ErrInvalid)
+}
+
+// TestAServerThatRefusesIsTold has a server whose disk is full: it reads and does not write.
+func TestAServerThatRefusesIsTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := elastictest.New()
+		var log bytes.Buffer
+		x := open(t, server, elastic.Config{Log: slog.New(slog.NewTextHandler(&log, nil)), RetryFor: time.Hour})
+		require.NoError(t, put(x, "a", "needle"))
+		began := time.Now()
+		server.FailItem = func(string, string, string) (int, string) {
+			if time.Since(began) < 90*time.Second {
+				return http.StatusTooManyRequests, "cluster_block_exception"
+			}
+			return 0, ""
+		}
+		done := make(chan error)
+		go func() { done <- put(x, "b", "needle") }()
+		time.Sleep(time.Second)
+		_, err := x.Waits()
+		require.NoError(t, err, "a short wait is usual")
+		time.Sleep(time.Minute)
+		require.Equal(t, []string{"a:needle"}, found(t, x), "reads are answered meanwhile")
+		since, err := x.Waits()
+		require.ErrorContains(t, err, "cluster_block_exception")
+		require.WithinDuration(t, began, since, time.Second)
+		require.NoError(t, <-done)
+		_, err = x.Waits()
+		require.NoError(t, err)
+		require.Equal(t, 1, strings.Count(log.String(), "refuses requests"))
+		require.Equal(t, 1, strings.Count(log.String(), "answers again"))
+
+		server.Fail = func(*http.Request, string) *elastictest.Answer { return &elastictest.Answer{} }
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		_, err = x.Repos(ctx)
+		require.Error(t, err)
+		_, err = x.Waits()
+		require.ErrorIs(t, err, fault.ErrUnavailable)
+		time.Sleep(5 * time.Minute)
+		_, err = x.Waits()
+		require.NoError(t, err, "nothing waits any more")
+	})
 }

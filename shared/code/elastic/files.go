@@ -16,25 +16,44 @@ func withDefaultTimeout(ctx context.Context) (context.Context, context.CancelFun
 	return context.WithTimeoutCause(ctx, code.DefaultTimeout, fmt.Errorf("search server: %w: no answer in %s", fault.ErrUnavailable, code.DefaultTimeout))
 }
 
-// Repos lists the generations that searches see. If the index of blobs is not the one that a
-// generation's blobs were written to, because that one was deleted, all files of the generation
-// count as lost.
+// Repos lists the generations that searches see. If the index of blobs or of files is not the
+// one that a generation was written to, because that one was deleted, all files of the generation count as lost.
 func (x *Index) Repos(ctx context.Context) ([]code.RepoInfo, error) {
 	ctx, cancel := withDefaultTimeout(ctx)
 	defer cancel()
-	shown, err := x.generations(ctx)
+	now, err := x.current(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []code.RepoInfo
-	for _, g := range shown {
-		info := code.RepoInfo{ID: g.RepoID, Repo: g.Repo, Refs: slices.Clone(g.Refs), Files: g.Files}
-		if g.Blobs != *x.blobsID.Load() {
-			info.Lost = g.Files
-		}
-		all = append(all, info)
+	for _, g := range now.sorted() {
+		all = append(all, now.repoInfo(g))
 	}
 	return all, nil
+}
+
+// Repo returns the generation of one repository that searches see.
+func (x *Index) Repo(ctx context.Context, id string) (r code.RepoInfo, exists bool, err error) {
+	ctx, cancel := withDefaultTimeout(ctx)
+	defer cancel()
+	now, err := x.current(ctx)
+	if err != nil {
+		return r, false, err
+	}
+	g := now.repos[asStored(id)]
+	if g == nil {
+		return r, false, nil
+	}
+	return now.repoInfo(g), true, nil
+}
+
+// repoInfo describes a generation.
+func (n snapshot) repoInfo(g *generation) code.RepoInfo {
+	info := code.RepoInfo{ID: g.RepoID, Repo: g.Repo, Refs: slices.Clone(g.Refs), Files: g.Files}
+	if g.home() != n.home {
+		info.Lost = g.Files
+	}
+	return info
 }
 
 // Files lists the files of the generations that searches see. It returns nil if visit ended it.
@@ -43,11 +62,11 @@ func (x *Index) Repos(ctx context.Context) ([]code.RepoInfo, error) {
 func (x *Index) Files(ctx context.Context, wanted func(id, name string) bool, visit func(code.FileInfo, func() []code.FunctionReport) bool) error {
 	limited, cancel := withDefaultTimeout(ctx)
 	defer cancel()
-	shown, err := x.generations(limited)
+	now, err := x.current(limited)
 	if err != nil {
 		return err
 	}
-	for _, g := range shown {
+	for _, g := range now.sorted() {
 		if !wanted(g.RepoID, g.Repo) {
 			continue
 		}
@@ -84,7 +103,7 @@ func (x *Index) visitFiles(ctx context.Context, g *generation, visit func(code.F
 		}
 	}
 	if listed != g.Files {
-		return false, fmt.Errorf("repository %q: %w: %d of its %d files are listed, because it was replaced meanwhile; try again", g.Repo, fault.ErrUnavailable, listed, g.Files)
+		return false, fmt.Errorf("repository %q: %w: %d of its %d files are listed, because it was replaced meanwhile, or an index was deleted; try again", g.Repo, fault.ErrUnavailable, listed, g.Files)
 	}
 	return true, nil
 }

@@ -3,6 +3,7 @@ package elastic
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -34,6 +35,7 @@ type Config struct {
 
 	RetryFor  time.Duration     // how long a request is repeated that the server refuses or does not answer; 0: a minute
 	Transport http.RoundTripper // nil: net/http's
+	Log       *slog.Logger      // of waits for the server; nil: none
 }
 
 // Limits of time.
@@ -55,13 +57,14 @@ type Index struct {
 
 	preparing sync.Mutex // held while indices are created
 	prepared  atomic.Bool
-	blobsID   atomic.Pointer[string] // identifies the index of blobs; another one has lost the blobs of this one
-	trigrams  sync.Pool              // *segment.Trigrams
+	trigrams  sync.Pool // *segment.Trigrams
 
-	publishing sync.Mutex // held while the list of generations is read and replaced, and while blobs are removed
+	publishing sync.Mutex // held while a generation is published, and while generations and blobs are removed
+	viewed     viewed     // guarded by publishing
 
-	mu    sync.Mutex             // guards known
-	known map[string]*generation // the current ones as they were read, by id; they do not change
+	mu         sync.Mutex // guards known and superseded
+	known      *known     // the current generations as they were read
+	superseded []superseded
 }
 
 var (
@@ -84,7 +87,7 @@ func New(c Config) (*Index, error) {
 	if !wellFormedPrefix.MatchString(c.Prefix) {
 		return nil, fmt.Errorf("prefix %.80q of the indices: %w: want at most 50 of a-z 0-9 _ -, and a letter or digit first", c.Prefix, fault.ErrInvalid)
 	}
-	return &Index{client: client, prefix: c.Prefix, views: c.Views, shards: c.Shards, replicas: c.Replicas, known: map[string]*generation{},
+	return &Index{client: client, prefix: c.Prefix, views: c.Views, shards: c.Shards, replicas: c.Replicas, known: &known{},
 		trigrams: sync.Pool{New: func() any { return &segment.Trigrams{} }}}, nil
 }
 

@@ -21,9 +21,9 @@ const (
 	generations = "leasehold-generations"
 	lines       = "leasehold-lines"
 	reports     = "leasehold-reports"
-	current     = "leasehold-current" // files, filtered by the current generations
-	filesView   = "files"             // lines, filtered in the same way
-	reportView  = "report"            // reports, filtered in the same way
+	published   = "leasehold-published"
+	filesView   = "files"  // lines, filtered by the current generations
+	reportView  = "report" // reports, filtered in the same way
 )
 
 // object is an object of JSON.
@@ -51,6 +51,7 @@ var mappings = map[string]object{
 		"language": keyword, "lang": keyword, "vendored": truth, "skipped": keyword, "place": stored,
 	},
 	generations: {"generation": keyword, "repo_id": keyword, "repository": keyword, "manifest": stored},
+	published:   {"number": number, "log": keyword, "repo_id": keyword, "generation": keyword, "manifest": stored, "base": stored},
 	lines:       {"generation": keyword, "repo_id": keyword, "filename": keyword, "repository": keyword, "language": keyword, "lines": text},
 	reports: {"generation": keyword, "repo_id": keyword, "repository": keyword, "report": object{"properties": object{
 		"file": keyword, "line": number, "function": keyword, "receiver": keyword, "assignments": number, "branches": number, "conditions": number, "score": fraction,
@@ -60,13 +61,12 @@ var mappings = map[string]object{
 // excluded are the fields that documents do not return, because they follow from others.
 var excluded = map[string][]string{blobs: {"tri", "symbol_tri"}, files: {"path_tri"}}
 
-// views are the aliases whose filter lists the current generations, by index: one for each index
-// whose documents belong to one generation. The other two, blobs and generations, have none.
-var views = map[string]string{files: current, lines: filesView, reports: reportView}
+// views are the aliases whose filter lists the current generations, by index.
+var views = map[string]string{lines: filesView, reports: reportView}
 
-// currentFilter is the filter of an alias that shows generations.
-func currentFilter(ids []string) object {
-	return object{"terms": object{"generation": append([]string{}, ids...)}}
+// shownBy is the filter of an alias that shows generations.
+func shownBy(ids []string) object {
+	return object{"terms": object{"generation": ids}}
 }
 
 // createBody returns the request that creates an index: with its aliases, so that requests use
@@ -75,7 +75,7 @@ func currentFilter(ids []string) object {
 func (x *Index) createBody(index string) object {
 	aliases := object{x.prefix + index: object{}}
 	if view := views[index]; view != "" {
-		aliases[x.prefix+view] = object{"filter": currentFilter(nil)}
+		aliases[x.prefix+view] = object{"filter": shownBy([]string{})}
 	}
 	mapping := object{"dynamic": "strict", "properties": mappings[index]}
 	if fields := excluded[index]; fields != nil {
@@ -85,7 +85,7 @@ func (x *Index) createBody(index string) object {
 		"index.translog.durability": durable,
 		"analysis":                  object{"analyzer": object{"trigrams": object{"type": "custom", "tokenizer": "whitespace"}}},
 	}
-	if index == generations {
+	if hasOneShard(index) {
 		settings["index.number_of_shards"] = 1
 	} else if x.shards > 0 {
 		settings["index.number_of_shards"] = x.shards
@@ -96,18 +96,29 @@ func (x *Index) createBody(index string) object {
 	return object{"settings": settings, "mappings": mapping, "aliases": aliases}
 }
 
+// hasOneShard reports whether an index has one shard always: it is small, and that of publications is read in their order.
+func hasOneShard(index string) bool { return index == generations || index == published }
+
 // durable is the setting with which a server answers a write when it is on disk.
 const durable = "request"
 
 // indices returns the indices that x uses.
 func (x *Index) indices() []string {
 	if x.views {
-		return []string{blobs, files, generations, lines, reports}
+		return []string{blobs, files, generations, published, lines, reports}
 	}
-	return []string{blobs, files, generations}
+	return []string{blobs, files, generations, published}
 }
 
-// prepareIndices creates the indices that do not exist, and checks all. Once that has succeeded, it
+// perGeneration returns the indices of x whose documents belong to one generation each. Blobs are shared.
+func (x *Index) perGeneration() []string {
+	if x.views {
+		return []string{files, lines, reports}
+	}
+	return []string{files}
+}
+
+// prepareIndices creates the indices that do not exist, gives those an alias that have lost it, and checks all. Once that has succeeded, it
 // does nothing until noteDeleted or the collector resets prepared. Another process may create an
 // index at the same time, which counts as created. After an error the next call begins again.
 func (x *Index) prepareIndices(ctx context.Context) error {
@@ -127,7 +138,12 @@ func (x *Index) prepareIndices(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := x.checkIndex(ctx, index); err != nil {
+		err = x.checkIndex(ctx, index)
+		if errors.Is(err, fault.ErrNotFound) { // somebody has removed its alias
+			action := object{"add": object{"index": x.prefix + index + version, "alias": x.prefix + index}}
+			err = errors.Join(x.client.do(ctx, call{method: http.MethodPost, path: "_aliases", body: asJSON(object{"actions": []object{action}})}), x.checkIndex(ctx, index))
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -135,16 +151,32 @@ func (x *Index) prepareIndices(ctx context.Context) error {
 	return nil
 }
 
+// server is what a server tells about itself.
+type server struct {
+	Cluster string `json:"cluster_uuid"`
+	Version struct {
+		Number       string `json:"number"`
+		Distribution string `json:"distribution"`
+	} `json:"version"`
+}
+
+func (s server) name() string {
+	if s.Version.Distribution == "opensearch" {
+		return "OpenSearch " + s.Version.Number
+	}
+	return "Elasticsearch " + s.Version.Number
+}
+
+func (x *Index) readServer(ctx context.Context) (s server, err error) {
+	err = x.client.do(ctx, call{method: http.MethodGet, answer: &s})
+	return s, err
+}
+
 // checkServer returns fault.ErrInvalid if the server is older than Elasticsearch 7.10. Each
 // OpenSearch is accepted, because the first one is a later fork.
 func (x *Index) checkServer(ctx context.Context) error {
-	var server struct {
-		Version struct {
-			Number       string `json:"number"`
-			Distribution string `json:"distribution"`
-		} `json:"version"`
-	}
-	if err := x.client.do(ctx, call{method: http.MethodGet, answer: &server}); err != nil {
+	server, err := x.readServer(ctx)
+	if err != nil {
 		return err
 	}
 	major, minor := 0, 0
@@ -157,6 +189,7 @@ func (x *Index) checkServer(ctx context.Context) error {
 
 // indexState describes an index of the server.
 type indexState struct {
+	Aliases  map[string]any `json:"aliases"`
 	Mappings struct {
 		Dynamic    string            `json:"dynamic"`
 		Properties map[string]object `json:"properties"`
@@ -164,6 +197,8 @@ type indexState struct {
 	Settings struct {
 		Index struct {
 			UUID     string `json:"uuid"`
+			Shards   string `json:"number_of_shards"`
+			Replicas string `json:"number_of_replicas"`
 			Translog struct {
 				Durability string `json:"durability"`
 			} `json:"translog"`
@@ -172,8 +207,7 @@ type indexState struct {
 }
 
 // checkIndex returns fault.ErrCorrupt if an index has other fields than this version writes, or
-// acknowledges writes before they are durable. Of the index of blobs it keeps the id, so that
-// Repos notices when another one has replaced it.
+// acknowledges writes before they are durable.
 func (x *Index) checkIndex(ctx context.Context, index string) error {
 	var found map[string]indexState
 	if err := x.client.do(ctx, call{method: http.MethodGet, path: x.prefix + index, answer: &found}); err != nil {
@@ -188,9 +222,6 @@ func (x *Index) checkIndex(ctx context.Context, index string) error {
 				return fmt.Errorf("index %s: %w: another program made it, or another version: its field %s has another mapping: delete the index, or set search-prefix",
 					name, fault.ErrCorrupt, field)
 			}
-		}
-		if index == blobs {
-			x.blobsID.Store(&state.Settings.Index.UUID)
 		}
 	}
 	if len(found) != 1 {

@@ -29,7 +29,7 @@ type join struct {
 // newJoin returns the join of the candidates of a query. It reads the side first that has fewer
 // documents that may match; files if every blob may match.
 func (s *search) newJoin() (*join, error) {
-	j := &join{files: allOf(s.inShownGenerations(), s.fileQuery()), blobs: s.blobQuery()}
+	j := &join{files: allOf(s.ofFewRepos(), s.fileQuery()), blobs: s.blobQuery()}
 	j.byFiles = j.blobs == nil
 	none := false // no blob matches
 	if !j.byFiles {

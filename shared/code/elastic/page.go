@@ -31,7 +31,7 @@ type searchAnswer[T any] struct {
 	Hits   struct {
 		Hits []document[T] `json:"hits"`
 	} `json:"hits"`
-	Aggregations map[string]valueCounts `json:"aggregations"`
+	Aggregations map[string]filesCounts `json:"aggregations"`
 }
 
 // document is one that a search has found. It has its source, or the fields of a blob that
@@ -55,13 +55,16 @@ type blobSize struct {
 	Size int64
 }
 
-// valueCounts are the values of a field with the numbers of documents that have them.
-type valueCounts struct {
+// filesCounts is how many files there are for each combination of values.
+type filesCounts struct {
 	Buckets []struct {
-		Key   string `json:"key"`
-		Count int    `json:"doc_count"`
+		Key struct {
+			RepoID     string `json:"repo_id"`
+			Generation string `json:"generation"`
+			Skipped    string `json:"skipped,omitempty"`
+		} `json:"key"`
+		Count int `json:"doc_count"`
 	} `json:"buckets"`
-	Others int `json:"sum_other_doc_count"` // documents with values that are not listed
 }
 
 // nextPage returns the documents of the next page of a selection, and moves s behind it. After the

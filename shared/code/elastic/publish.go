@@ -83,49 +83,54 @@ func (x *Index) setBlobFacts(ctx context.Context, m code.Manifest, all []*file) 
 
 // Publish writes the documents of the repository's generation, and then makes searches see it in
 // place of the one before. If they see the same generation already, it does nothing. It fails with
-// fault.ErrInvalid for a manifest out of range and fault.ErrConflict for an unindexed blob. After
-// an error searches see the generation before. One call at a time publishes, because each replaces
-// the list of all generations.
+// fault.ErrInvalid for a manifest out of range, fault.ErrConflict for an unindexed blob, and
+// fault.ErrTooLarge for a repository more than the views show. After an error searches see the generation before.
 func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
+	m.RepoID = asStored(m.RepoID)
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
-	shown, err := x.generations(ctx)
+	now, err := x.openLog(ctx)
 	if err != nil {
+		return err
+	}
+	if err := x.checkViews(now, m.RepoID); err != nil {
 		return err
 	}
 	all := newFiles(m)
 	if err := x.setBlobFacts(ctx, m, all); err != nil {
 		return err
 	}
-	g := x.newGeneration(m, all)
-	if slices.ContainsFunc(shown, func(s *generation) bool { return s.ID == g.ID }) {
-		return nil
+	g := newGeneration(m, all, now.home)
+	if !now.isCurrent(g.RepoID, g.ID) {
+		err = x.writeGeneration(ctx, g, all)
 	}
-	if err := x.writeGeneration(ctx, g, all); err != nil {
-		return fmt.Errorf("repository %q: %w", m.Repo, err)
+	if err == nil {
+		err = x.announce(ctx, g.RepoID, g)
 	}
-	others := slices.DeleteFunc(shown, func(s *generation) bool { return s.RepoID == m.RepoID })
-	if err := x.setCurrent(ctx, append(others, g)); err != nil {
+	if err == nil {
+		err = x.showViews(ctx)
+	}
+	if err != nil {
 		return fmt.Errorf("repository %q: %w", m.Repo, err)
 	}
 	return nil
 }
 
+// asStored returns a text as JSON has it: each byte that is not part of UTF-8 as U+FFFD.
+func asStored(text string) string { return string([]rune(text)) }
+
 // writeGeneration writes the documents of a generation and refreshes them; searches see them after
-// setCurrent. The generation's own document is the first, so that Run finds and removes the others
-// if the publication fails here. The caller holds publishing.
+// announce. The note of the generation is the first, so that Run finds and removes the others
+// if the publication fails here. At the end it counts the files, so that none is lost if another process has removed
+// them meanwhile. The caller holds publishing.
 func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file) error {
+	if err := x.noteGeneration(ctx, g); err != nil {
+		return err
+	}
 	writes := bulk{Index: x}
-	document := generationDocument{Generation: g.ID, RepoID: g.RepoID, Repository: strings.ToValidUTF8(g.Repo, string(utf8.RuneError)), Manifest: g}
-	if err := writes.add(ctx, replace, generations, g.ID, document); err != nil {
-		return err
-	}
-	if err := writes.flush(ctx); err != nil {
-		return err
-	}
 	t := x.trigrams.Get().(*segment.Trigrams)
 	defer x.trigrams.Put(t)
 	for _, f := range all {
@@ -147,7 +152,14 @@ func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file)
 			return err
 		}
 	}
-	return x.refresh(ctx, blobs, files, generations)
+	if err := x.refresh(ctx, blobs, files); err != nil {
+		return err
+	}
+	written, err := x.count(ctx, files, object{"term": object{"generation": g.ID}})
+	if err == nil && written != len(all) {
+		err = fmt.Errorf("generation %s: %w: the search server has %d of its %d files", g.ID, fault.ErrUnavailable, written, len(all))
+	}
+	return err
 }
 
 // DropRepo makes searches see the generations of the other repositories only; Run removes the
@@ -155,13 +167,8 @@ func (x *Index) writeGeneration(ctx context.Context, g *generation, all []*file)
 func (x *Index) DropRepo(ctx context.Context, repoID string) error {
 	x.publishing.Lock()
 	defer x.publishing.Unlock()
-	shown, err := x.generations(ctx)
-	if err != nil {
+	if err := x.announce(ctx, asStored(repoID), nil); err != nil {
 		return err
 	}
-	others := slices.DeleteFunc(slices.Clone(shown), func(s *generation) bool { return s.RepoID == repoID })
-	if len(others) == len(shown) {
-		return nil
-	}
-	return x.setCurrent(ctx, others)
+	return x.showViews(ctx)
 }

@@ -97,7 +97,7 @@ func (s *search) bound(all []*candidate) error {
 			most += code.WeightDefines
 		}
 		for i, f := range c.places {
-			g := s.shown[f.Generation]
+			g := s.generationOf(f)
 			here := code.Match{Repo: g.Repo, RepoID: g.RepoID, Path: string(f.Place.Path), Score: s.fileScore(f) + most}
 			if i == 0 || code.CompareMatches(here, c.bound) < 0 {
 				c.bound = here
@@ -110,7 +110,7 @@ func (s *search) bound(all []*candidate) error {
 
 // fileScore returns the part of a match's score that comes from its file.
 func (s *search) fileScore(f *file) float64 {
-	return code.FileScore(string(f.Place.Path), s.words, f.Place.Info.Generated, f.Vendored, newestCommit(s.shown[f.Generation].refsOf(f)))
+	return code.FileScore(string(f.Place.Path), s.words, f.Place.Info.Generated, f.Vendored, newestCommit(s.generationOf(f).refsOf(f)))
 }
 
 // blobsDefining returns the blobs that may define a symbol whose name is like what the query finds;

@@ -40,6 +40,9 @@ func refusals() []request {
 	}
 	search := func(body string) request { return request{"POST", "IT-a/_search", body} }
 	query := func(q string) request { return search(`{"query":` + q + `}`) }
+	composite := func(of string) request {
+		return search(`{"query":{"match_all":{}},"size":0,"aggs":{"of":{"composite":{` + of + `}}}}`)
+	}
 	return []request{
 		{"PUT", "IT", created},
 		{"PUT", "IT", created}, // exists
@@ -79,6 +82,16 @@ func refusals() []request {
 		query(`{"bool":{"filter":` + strings.Repeat(" ", 100<<20) + `[]}}`), // too large a body
 		{"POST", "_aliases", `{"actions":[{"add":{"index":"IT-absent","alias":"IT-a"}}]}`},
 		{"POST", "IT-a/_search", `{"query":{"match_all":{}},"_source":false}`},
+		{"POST", "_aliases", `{"actions":[{"remove":{"index":"IT","alias":"IT-absent"}}]}`},
+		{"GET", "IT-a,IT-absent?filter_path=*.aliases,*.settings.index.uuid", ""},
+		{"GET", "IT,IT-a?filter_path=*.aliases,*.settings.index.uuid", ""},
+		write("index", "IT-a", "c", `{"id":"c","n":10}`),
+		{"POST", "IT-a/_refresh", ""},
+		search(`{"query":{"range":{"n":{"gte":2}}},"sort":[{"n":{"order":"asc"}}]}`), // 2 is before 10
+		search(`{"query":{"range":{"n":{"gte":2}}},"sort":[{"n":{"order":"asc"}}],"search_after":[2]}`),
+		composite(`"size":1,"sources":[{"id":{"terms":{"field":"id"}}}]`),
+		composite(`"size":9,"sources":[{"id":{"terms":{"field":"id"}}}],"after":{"id":"a"}`),
+		composite(`"size":9,"sources":[]`),
 	}
 }
 

@@ -18,7 +18,8 @@ type search struct {
 	ctx     context.Context
 	options code.Options
 	stats   code.Stats
-	shown   map[string]*generation // those searched, by id
+	now     snapshot
+	shown   map[string]*generation // those searched, by repository; it may be that of now
 	scratch match.Scratch
 	results
 }
@@ -79,30 +80,73 @@ func (s *search) ended(err error) error {
 // counts them in Stats. All other leaves are Unknown here, so only a filter on repositories can
 // make the query False.
 func (s *search) selectRepos() error {
-	all, err := s.index.generations(s.ctx)
-	s.shown = map[string]*generation{}
-	for _, g := range all {
-		truth := code.Evaluate(s.Root, func(e code.Expr) code.Truth {
-			if f, ok := e.(code.Filter); ok && f.Field == code.FieldRepo {
-				return code.TruthOf(s.filters[f](g.Repo))
-			}
-			return code.Unknown
-		})
-		if truth != code.False {
-			s.shown[g.ID] = g
-			if g.Blobs != *s.index.blobsID.Load() { // the index of its blobs was deleted
-				s.stats.Skipped[code.SkipLost] += g.Files
+	var err error
+	if s.now, err = s.index.current(s.ctx); err != nil {
+		return err
+	}
+	s.shown = s.now.repos
+	if s.choosesRepos() {
+		s.shown = map[string]*generation{}
+		for id, g := range s.now.repos {
+			if s.mayChoose(g) {
+				s.shown[id] = g
 			}
 		}
 	}
 	s.stats.Repos = len(s.shown)
-	return err
+	for at, t := range s.totals() {
+		if at != s.now.home && t.files > 0 { // one of its indices was deleted
+			s.stats.Skipped[code.SkipLost] += t.files
+		}
+	}
+	return nil
+}
+
+// choosesRepos reports whether the query has a filter on repositories.
+func (s *search) choosesRepos() bool {
+	for f := range s.filters {
+		if f.Field == code.FieldRepo {
+			return true
+		}
+	}
+	return false
+}
+
+// mayChoose reports whether the filters on repositories do not exclude a generation.
+func (s *search) mayChoose(g *generation) bool {
+	return code.False != code.Evaluate(s.Root, func(e code.Expr) code.Truth {
+		if f, ok := e.(code.Filter); ok && f.Field == code.FieldRepo {
+			return code.TruthOf(s.filters[f](g.Repo))
+		}
+		return code.Unknown
+	})
+}
+
+// totals returns the totals of the generations that are searched.
+func (s *search) totals() map[home]total {
+	if len(s.shown) == len(s.now.repos) {
+		return s.now.totals
+	}
+	of := known{totals: map[home]total{}}
+	for _, g := range s.shown {
+		of.count(g, 1)
+	}
+	return of.totals
+}
+
+// generationOf returns the generation of a file; nil if it is not searched: it was replaced, is not published yet, or
+// never will be, because a process ended.
+func (s *search) generationOf(f *file) *generation {
+	if g := s.shown[f.RepoID]; g != nil && g.ID == f.Generation {
+		return g
+	}
+	return nil
 }
 
 // evaluateForFile returns whether a leaf holds for a file. It is Unknown for a leaf that needs
 // the text or the symbols.
 func (s *search) evaluateForFile(e code.Expr, f *file) code.Truth {
-	g := s.shown[f.Generation]
+	g := s.generationOf(f)
 	switch e := e.(type) {
 	case code.Vendor:
 		return code.TruthOf(f.Vendored)
@@ -124,17 +168,29 @@ func (s *search) evaluateForFile(e code.Expr, f *file) code.Truth {
 	return code.Unknown
 }
 
-// mayMatch reports whether there is a text with which the file would match: its other fields do
-// not exclude it.
+// mayMatch reports whether there is a text with which the file would match: its generation is searched, and its
+// other fields do not exclude it.
 func (s *search) mayMatch(f *file) bool {
-	return code.Evaluate(s.Root, func(e code.Expr) code.Truth { return s.evaluateForFile(e, f) }) != code.False
+	return s.generationOf(f) != nil && code.Evaluate(s.Root, func(e code.Expr) code.Truth { return s.evaluateForFile(e, f) }) != code.False
 }
 
-// inShownGenerations returns the query for the files of the generations that are searched.
-func (s *search) inShownGenerations() any {
-	ids := make([]string, 0, len(s.shown))
-	for id := range s.shown {
-		ids = append(ids, id)
+// maxListed is how many generations a query lists.
+const maxListed = 10_000
+
+// ofFewRepos returns the query for the files of the generations that are searched, if filters exclude others and
+// leave few; else nil, and files of others are dropped as they are read.
+func (s *search) ofFewRepos() any {
+	if len(s.shown) == len(s.now.repos) || len(s.shown) > maxListed {
+		return nil
+	}
+	return ofGenerations(s.shown)
+}
+
+// ofGenerations returns the query for the files of generations.
+func ofGenerations(shown map[string]*generation) any {
+	ids := make([]string, 0, len(shown))
+	for _, g := range shown {
+		ids = append(ids, g.ID)
 	}
 	slices.Sort(ids)
 	return object{"terms": object{"generation": ids}}

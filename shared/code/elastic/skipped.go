@@ -1,22 +1,36 @@
 package elastic
 
 import (
-	"slices"
+	"context"
 
 	"leasehold/shared/code"
 )
 
-// countSkipped counts in Stats the files that are not indexed and that the filters do not exclude. The
-// server counts them if a query can tell which files these are; else the files are read.
+// countSkipped counts in Stats the files that are not indexed and that the filters do not exclude: by the counts that
+// generations keep, if the filters are about repositories only. Else the server counts them, if a query can tell which
+// files these are; else the files are read.
 func (s *search) countSkipped() error {
-	skipped := allOf(s.inShownGenerations(), s.fileQuery(), object{"exists": object{"field": "skipped"}})
-	if of := s.filesFor(s.Root, false, 0); of.kind != unknownFiles {
-		counted, err := s.countReasons(allOf(skipped, of.query()))
-		if counted || err != nil {
-			return err
+	isSkipped := allOf(s.ofFewRepos(), s.fileQuery(), object{"exists": object{"field": "skipped"}})
+	switch of := s.filesFor(s.Root, false, 0); of.kind {
+	case noFiles:
+		return nil
+	case allFiles:
+		for at, t := range s.totals() {
+			for reason, n := range t.skipped {
+				if at.files == s.now.home.files { // others are lost
+					s.stats.Skipped[reason] += n
+				}
+			}
 		}
+		return nil
+	case someFiles:
+		return s.index.eachCount(s.ctx, allOf(isSkipped, of.some), byReason, func(f filesCount) {
+			if g := s.shown[f.repoID]; g != nil && g.ID == f.generation {
+				s.stats.Skipped[f.reason] += f.files
+			}
+		})
 	}
-	pages := selection{alias: files, query: skipped, order: []string{"oid", "key"}}
+	pages := selection{alias: files, query: isSkipped, order: []string{"oid", "key"}}
 	for {
 		page, err := nextPage[*file](s.ctx, s.index, &pages)
 		if err != nil || len(page) == 0 {
@@ -30,35 +44,51 @@ func (s *search) countSkipped() error {
 	}
 }
 
-// maxReasons is how many reasons one answer counts. Usually there are four.
-const maxReasons = 1000
+// filesCount is how many files of a generation are not indexed for a reason; or how many it has, if
+// reason is empty.
+type filesCount struct {
+	repoID, generation, reason string
+	files                      int
+}
 
-// countReasons counts the files that a query matches by their reasons. It returns false, and counts
-// nothing, if there are more than maxReasons.
-func (s *search) countReasons(query any) (counted bool, err error) {
-	var answer searchAnswer[struct{}]
-	body := object{"size": 0, "query": query, "track_total_hits": false,
-		"aggs": object{"reasons": object{"terms": object{"field": "skipped", "size": maxReasons}}}}
-	if err := s.index.post(s.ctx, files, "_search", noPartialResults, body, &answer); err != nil {
-		return false, err
+// byReason are the fields with the values of a filesCount.
+var byReason = []string{"repo_id", "generation", "skipped"}
+
+// countsAtOnce is how many of them an answer has. Usually a generation has up to four.
+const countsAtOnce = 10_000
+
+// eachCount calls visit for the counts of the files that a query matches, of all generations. The fields are
+// byReason, or those of them that are counted.
+func (x *Index) eachCount(ctx context.Context, query any, fields []string, visit func(filesCount)) error {
+	var sources []object
+	for _, field := range fields {
+		sources = append(sources, object{field: object{"terms": object{"field": field}}})
 	}
-	if err := answer.Shards.requireAll("search of " + files); err != nil {
-		return false, err
+	of := object{"size": countsAtOnce, "sources": sources}
+	body := object{"size": 0, "query": query, "track_total_hits": false, "aggs": object{"files": object{"composite": of}}}
+	for {
+		var answer searchAnswer[struct{}]
+		if err := x.post(ctx, files, "_search", noPartialResults, body, &answer); err != nil {
+			return err
+		}
+		if err := answer.Shards.requireAll("search of " + files); err != nil {
+			return err
+		}
+		found := answer.Aggregations["files"]
+		for _, b := range found.Buckets {
+			visit(filesCount{b.Key.RepoID, b.Key.Generation, b.Key.Skipped, b.Count})
+		}
+		if len(found.Buckets) < countsAtOnce {
+			return nil
+		}
+		of["after"] = found.Buckets[len(found.Buckets)-1].Key
 	}
-	reasons := answer.Aggregations["reasons"]
-	if reasons.Others > 0 {
-		return false, nil
-	}
-	for _, r := range reasons.Buckets {
-		s.stats.Skipped[r.Key] += r.Count
-	}
-	return true, nil
 }
 
 // fileSet is a set of files.
 type fileSet struct {
 	kind setKind
-	some any // the query that these files match, and no others; of someFiles
+	some any // the query that these files match, and no others of generations that are searched; of someFiles
 }
 
 type setKind int
@@ -69,17 +99,6 @@ const (
 	noFiles
 	someFiles
 )
-
-// query returns the query for the files of a set that is known.
-func (f fileSet) query() any {
-	switch f.kind {
-	case allFiles:
-		return nil
-	case noFiles:
-		return noDocument
-	}
-	return f.some
-}
 
 // filesFor returns the files for which e holds: those for which it may hold, with some text, or, if
 // surely is true, those for which it holds with any text. The former are those that mayMatch accepts.
@@ -119,16 +138,28 @@ func (s *search) eachFor(of []code.Expr, surely bool, depth int) []fileSet {
 	return all
 }
 
-// filesOfRepos returns the files of the repositories with a name that matches.
+// filesOfRepos returns the files of the repositories with a name that matches. They are unknown if a query would list
+// too many of them.
 func (s *search) filesOfRepos(matches func(name string) bool) fileSet {
-	ids := []string{}
+	with, without := map[string]*generation{}, map[string]*generation{}
 	for id, g := range s.shown {
 		if matches(g.Repo) {
-			ids = append(ids, id)
+			with[id] = g
+		} else {
+			without[id] = g
 		}
 	}
-	slices.Sort(ids)
-	return fileSet{someFiles, object{"terms": object{"generation": ids}}}
+	switch {
+	case len(without) == 0:
+		return fileSet{kind: allFiles}
+	case len(with) == 0:
+		return fileSet{kind: noFiles}
+	case len(with) <= maxListed:
+		return fileSet{someFiles, ofGenerations(with)}
+	case len(without) <= maxListed:
+		return complement(fileSet{someFiles, ofGenerations(without)})
+	}
+	return fileSet{}
 }
 
 // combined returns the union or the intersection of sets. A set of the kind neutral changes nothing. One set of the

@@ -105,7 +105,7 @@ func (s *search) evaluateGroup(g group) error {
 		r := &readBlob{candidate: g.candidates[i], values: map[code.Expr]code.Truth{}, hits: map[code.Expr][]hit{}}
 		if b == nil {
 			for _, f := range r.places {
-				if s.shown[f.Generation].Blobs == *s.index.blobsID.Load() { // others were counted as a whole
+				if s.generationOf(f).home() == s.now.home { // others were counted as a whole
 					s.stats.Skipped[code.SkipLost]++
 				}
 			}
@@ -278,7 +278,7 @@ func (s *search) addMatches(r *readBlob, f *file, shown []code.Expr) error {
 // fileMatch returns the match of a file, without the fields of a line. It has the commit of the
 // file's first ref; its branch is empty if all refs have the file.
 func (s *search) fileMatch(r *readBlob, f *file) code.Match {
-	g := s.shown[f.Generation]
+	g := s.generationOf(f)
 	refs := g.refsOf(f)
 	m := code.Match{RepoID: g.RepoID, Repo: g.Repo, Path: string(f.Place.Path), OID: f.OID, Lang: f.Language,
 		Score: code.FileScore(string(f.Place.Path), s.words, f.Place.Info.Generated, f.Vendored, newestCommit(refs))}

@@ -3,14 +3,59 @@ package elastic
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 
 	"leasehold/shared/code"
+	"leasehold/shared/fault"
 )
 
 // maxReported is how many functions the report of a repository has, the largest first.
 const maxReported = 1000
+
+// maxViewed is how many repositories the views show, because the filter of their aliases lists all.
+const maxViewed = 10_000
+
+// viewed tells which entry of the log the views have come to.
+type viewed struct {
+	log  string
+	last int64
+}
+
+// checkViews returns fault.ErrTooLarge if the views cannot show one more repository.
+func (x *Index) checkViews(now snapshot, repoID string) error {
+	if x.views && now.repos[repoID] == nil && len(now.repos) >= maxViewed {
+		return fmt.Errorf("repository %.200q: %w: search-views shows at most %d repositories; unset it", repoID, fault.ErrTooLarge, maxViewed)
+	}
+	return nil
+}
+
+// showViews makes the views show the current generations, if they are kept, unless this process has done so since the
+// last change. One request replaces the filters of both. If a process ends between announce and this, the next one does it.
+func (x *Index) showViews(ctx context.Context) error {
+	if !x.views {
+		return nil
+	}
+	now, err := x.current(ctx)
+	if err != nil || x.viewed == (viewed{now.log, now.last}) {
+		return err
+	}
+	ids := []string{}
+	for _, g := range now.repos {
+		ids = append(ids, g.ID)
+	}
+	slices.Sort(ids)
+	var actions []object
+	for index, view := range views {
+		actions = append(actions, object{"add": object{"index": x.prefix + index + version, "alias": x.prefix + view, "filter": shownBy(ids)}})
+	}
+	if err := x.changeAliases(ctx, actions); err != nil {
+		return err
+	}
+	x.viewed = viewed{now.log, now.last}
+	return nil
+}
 
 // fileLines is a document of the view files.
 type fileLines struct {

@@ -51,6 +51,7 @@ func (f field) isDisabled() bool { return f.Enabled != nil && !*f.Enabled }
 
 // alias shows an index, or the documents that a filter matches.
 type alias struct {
+	exists bool
 	filter json.RawMessage
 	match  matcher
 }
@@ -128,7 +129,7 @@ func checkFields(fields map[string]field) *refusal {
 	return nil
 }
 
-// get is GET /, the version, and GET /INDEX, the indices with this name or alias. Without one it
+// get is GET /, the version, and GET /INDEX,INDEX, the indices with these names or aliases. If one does not exist, it
 // refuses with not found.
 func (s *Server) get(r request) (any, *refusal) {
 	if r.name == "" {
@@ -136,16 +137,24 @@ func (s *Server) get(r request) (any, *refusal) {
 		if s.OpenSearch {
 			version = map[string]any{"number": "2.11.0", "distribution": "opensearch"}
 		}
-		return map[string]any{"name": "elastictest", "version": version}, nil
+		return map[string]any{"name": "elastictest", "cluster_uuid": "cluster-in-memory", "version": version}, nil
 	}
 	found := map[string]any{}
-	for name, i := range s.indices {
-		if _, ok := s.aliases[r.name][name]; ok || name == r.name {
+	for wanted := range strings.SplitSeq(r.name, ",") {
+		exists := false
+		for name, i := range s.indices {
+			if _, ok := s.aliases[wanted][name]; !ok && name != wanted {
+				continue
+			}
+			exists = true
 			found[name] = map[string]any{"aliases": s.aliasesOf(name), "mappings": i.mapping, "settings": i.settings}
+			if r.parameter("filter_path") != "" { // its one value
+				found[name] = map[string]any{"aliases": s.aliasesOf(name), "settings": map[string]any{"index": map[string]any{"uuid": i.uuid}}}
+			}
 		}
-	}
-	if len(found) == 0 {
-		return nil, notFound(r.name)
+		if !exists {
+			return nil, notFound(wanted)
+		}
 	}
 	return found, nil
 }
@@ -187,7 +196,7 @@ func (s *Server) find(name string) (*index, matcher, *refusal) {
 // addAlias adds an alias of an index, or replaces its filter. It refuses a filter that does not
 // compile, and then changes nothing.
 func (s *Server) addAlias(name, of string, i *index, filter json.RawMessage) *refusal {
-	a := alias{filter: filter}
+	a := alias{exists: true, filter: filter}
 	if filter != nil {
 		var err *refusal
 		if a.match, err = (&compiler{index: i}).compile(filter); err != nil {
@@ -199,6 +208,13 @@ func (s *Server) addAlias(name, of string, i *index, filter json.RawMessage) *re
 	}
 	s.aliases[name][of] = a
 	return nil
+}
+
+// removeAlias removes an index from an alias. An alias without an index is gone.
+func (s *Server) removeAlias(name, index string) {
+	if delete(s.aliases[name], index); len(s.aliases[name]) == 0 {
+		delete(s.aliases, name)
+	}
 }
 
 // getAlias is GET /_alias/NAME: the indices of the alias with their filters. An unknown one is
@@ -215,7 +231,7 @@ func (s *Server) getAlias(r request) (any, *refusal) {
 }
 
 // changeAliases is POST /_aliases. It does all actions or none: a refusal, for an action other
-// than add, an unknown index or a filter, puts back the aliases of before.
+// than add and remove, an unknown index or a filter, puts back the aliases of before.
 func (s *Server) changeAliases(r request) (any, *refusal) {
 	var body struct {
 		Actions []map[string]struct {
@@ -235,7 +251,11 @@ func (s *Server) changeAliases(r request) (any, *refusal) {
 		for kind, a := range one {
 			var err *refusal
 			switch i := s.indices[a.Index]; {
-			case kind != "add":
+			case kind == "remove" && i != nil && s.aliases[a.Alias][a.Index].exists:
+				s.removeAlias(a.Alias, a.Index)
+			case kind == "remove" && i != nil:
+				err = refuse(http.StatusNotFound, "aliases_not_found_exception", "aliases [%s] missing", a.Alias)
+			case kind != "add" && kind != "remove":
 				err = refuse(http.StatusBadRequest, "x_content_parse_exception", "unknown field [%s]", kind)
 			case i == nil:
 				err = notFound(a.Index)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -124,18 +123,19 @@ func (c *compiler) compileTerms(name string, value json.RawMessage) (matcher, *r
 	}, nil
 }
 
-// compileRange compiles a range; the server has "lt" of whole numbers only, and refuses others.
+// compileRange compiles a range; the server has one of "lt" and "gte" of whole numbers, and refuses others.
 func compileRange(name string, value json.RawMessage) (matcher, *refusal) {
 	var of struct {
-		Less *int64 `json:"lt"`
+		Less    *int64 `json:"lt"`
+		AtLeast *int64 `json:"gte"`
 	}
-	if err := (request{body: value}).decode(&of); err != nil || of.Less == nil {
+	if err := (request{body: value}).decode(&of); err != nil || (of.Less == nil) == (of.AtLeast == nil) {
 		return nil, parsing("[range] query of [%s]: %.100s", name, value)
 	}
 	return func(d *document) bool {
 		return slices.ContainsFunc(d.values[name], func(v string) bool {
 			n, err := json.Number(v).Int64()
-			return err == nil && n < *of.Less
+			return err == nil && (of.Less == nil || n < *of.Less) && (of.AtLeast == nil || n >= *of.AtLeast)
 		})
 	}, nil
 }
@@ -229,7 +229,7 @@ type searchBody struct {
 	Size     int                                 `json:"size"`
 	Query    json.RawMessage                     `json:"query"`
 	Sort     []map[string]struct{ Order string } `json:"sort"`
-	After    []string                            `json:"search_after"`
+	After    []any                               `json:"search_after"`
 	Source   sourceFilter                        `json:"_source"`
 	Track    *bool                               `json:"track_total_hits"`
 	Values   []string                            `json:"docvalue_fields"`
@@ -237,10 +237,7 @@ type searchBody struct {
 		Field string `json:"field"`
 	} `json:"collapse"`
 	Aggregations map[string]struct {
-		Terms struct {
-			Field string `json:"field"`
-			Size  int    `json:"size"`
-		} `json:"terms"`
+		Composite composite `json:"composite"`
 	} `json:"aggs"`
 }
 
@@ -277,18 +274,22 @@ func (s *Server) search(r request) (any, *refusal) {
 	if err != nil {
 		return nil, err
 	}
-	key := func(d *document) []string {
-		var values []string
+	key := func(d *document) []any {
+		var values []any
 		for _, name := range order {
-			values = append(values, strings.Join(d.values[name], ""))
+			var v any = strings.Join(d.values[name], "")
+			if i.mapping.Properties[name].Type == "long" {
+				v = json.Number(strings.Join(d.values[name], ""))
+			}
+			values = append(values, v)
 		}
 		return values
 	}
 	if len(order) > 0 {
-		slices.SortStableFunc(found, func(a, b *document) int { return slices.Compare(key(a), key(b)) })
+		slices.SortStableFunc(found, func(a, b *document) int { return slices.CompareFunc(key(a), key(b), compareValues) })
 	}
 	if body.After != nil {
-		found = slices.DeleteFunc(found, func(d *document) bool { return slices.Compare(key(d), body.After) <= 0 })
+		found = slices.DeleteFunc(found, func(d *document) bool { return slices.CompareFunc(key(d), body.After, compareValues) <= 0 })
 	}
 	hits, seen := []any{}, map[string]bool{}
 	for _, d := range found {
@@ -323,6 +324,16 @@ func (s *Server) search(r request) (any, *refusal) {
 	return answer, err
 }
 
+// compareValues compares two values of a field, both texts or both whole numbers.
+func compareValues(a, b any) int {
+	m, err := json.Number(fmt.Sprint(a)).Int64()
+	n, err2 := json.Number(fmt.Sprint(b)).Int64()
+	if _, isNumber := a.(json.Number); isNumber && err == nil && err2 == nil {
+		return cmp.Compare(m, n)
+	}
+	return strings.Compare(fmt.Sprint(a), fmt.Sprint(b))
+}
+
 // docValues returns the values of fields of a document. It refuses fields that keep none.
 func (i *index) docValues(d *document, fields []string) (map[string]any, *refusal) {
 	all := map[string]any{}
@@ -346,36 +357,8 @@ func (i *index) docValues(d *document, fields []string) (map[string]any, *refusa
 	return all, nil
 }
 
-// aggregate counts documents by the values of keywords: the most frequent first, at most size. It
-// refuses other fields.
-func (i *index) aggregate(body searchBody, of []*document) (map[string]any, *refusal) {
-	all := map[string]any{}
-	for name, a := range body.Aggregations {
-		if i.mapping.Properties[a.Terms.Field].Type != "keyword" || a.Terms.Size < 1 {
-			return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "terms of field [%s], size %d", a.Terms.Field, a.Terms.Size)
-		}
-		counts := map[string]int{}
-		for _, d := range of {
-			for _, v := range d.values[a.Terms.Field] {
-				counts[v]++
-			}
-		}
-		keys := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], strings.Compare(a, b)) })
-		buckets, others := []any{}, 0
-		for n, k := range keys {
-			if n < a.Terms.Size {
-				buckets = append(buckets, map[string]any{"key": k, "doc_count": counts[k]})
-			} else {
-				others += counts[k]
-			}
-		}
-		all[name] = map[string]any{"sum_other_doc_count": others, "buckets": buckets}
-	}
-	return all, nil
-}
-
-// order returns the fields that a search sorts by. Sort and collapse accept only keywords in
-// ascending order, and search_after wants one value for each field of sort; it refuses all else.
+// order returns the fields that a search sorts by. Sort and collapse accept only keywords and whole
+// numbers in ascending order, and search_after wants one value for each field of sort; it refuses all else.
 func (i *index) order(body searchBody) (order []string, err *refusal) {
 	fields := slices.Clone(body.Sort)
 	if body.Collapse != nil {
@@ -383,7 +366,7 @@ func (i *index) order(body searchBody) (order []string, err *refusal) {
 	}
 	for n, one := range fields {
 		for name, o := range one {
-			if i.mapping.Properties[name].Type != "keyword" || o.Order != "asc" {
+			if kind := i.mapping.Properties[name].Type; kind != "keyword" && kind != "long" || o.Order != "asc" {
 				return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "field [%s] cannot be sorted", name)
 			}
 			if n < len(body.Sort) {

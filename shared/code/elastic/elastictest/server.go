@@ -78,9 +78,7 @@ func (s *Server) Delete(name string) {
 	defer s.mu.Unlock()
 	delete(s.indices, name)
 	for a := range s.aliases {
-		if delete(s.aliases[a], name); len(s.aliases[a]) == 0 {
-			delete(s.aliases, a)
-		}
+		s.removeAlias(a, name)
 	}
 }
 
@@ -277,7 +275,7 @@ const (
 )
 
 var operations = map[string]operation{
-	"GET":           {false, nil, "", (*Server).get},
+	"GET":           {false, []string{"filter_path=*.aliases,*.settings.index.uuid"}, "", (*Server).get},
 	"PUT":           {false, nil, ofJSON, (*Server).create},
 	"GET _alias":    {false, nil, "", (*Server).getAlias},
 	"POST _aliases": {false, nil, ofJSON, (*Server).changeAliases},

@@ -2,6 +2,7 @@ package opensearchtest
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net"
@@ -24,6 +25,8 @@ type Options struct {
 	Heap     string   // such as 1g; empty: 384m
 	Java     string   // options of Java; empty: those that start quickly and leave the processors to others
 	Settings []string // SETTING=VALUE; empty: a cluster of one node
+	Port     string   // of HTTP; empty: a free one
+	Red      bool     // do not wait until each shard has a copy
 }
 
 // Defaults of Options. A disk that is nearly full would make indices read-only, and tests have many
@@ -53,9 +56,11 @@ func Start(folder string, o Options) (*Node, error) {
 	if why != "" {
 		return nil, errors.New(why)
 	}
-	port, err := freePort()
-	if err != nil {
-		return nil, err
+	port, err := o.Port, error(nil)
+	if port == "" {
+		if port, err = FreePort(); err != nil {
+			return nil, err
+		}
 	}
 	log, err := os.OpenFile(filepath.Join(folder, "output"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -76,7 +81,7 @@ func Start(folder string, o Options) (*Node, error) {
 		defer log.Close()
 		_ = platform.RunGroup(c, time.Millisecond) // a node that ends is noticed by its clients
 	}()
-	if err := n.await(); err != nil {
+	if err := n.await(o.Red); err != nil {
 		n.Stop()
 		return nil, fmt.Errorf("%w: %s", err, lastLines(log.Name()))
 	}
@@ -90,12 +95,39 @@ func (n *Node) Stop() {
 	<-n.done
 }
 
-// await waits until the node answers.
-func (n *Node) await() error {
+// PID returns the number of the node's process.
+func (n *Node) PID() (int, error) {
+	answer, err := http.Get(n.URL + "/_nodes/_local/process")
+	if err != nil {
+		return 0, err
+	}
+	defer answer.Body.Close()
+	var all struct {
+		Nodes map[string]struct {
+			Process struct {
+				ID int `json:"id"`
+			} `json:"process"`
+		} `json:"nodes"`
+	}
+	if err := json.NewDecoder(answer.Body).Decode(&all); err != nil {
+		return 0, err
+	}
+	for _, one := range all.Nodes {
+		return one.Process.ID, nil
+	}
+	return 0, errors.New("the node does not know its process")
+}
+
+// await waits until the node answers and, unless red is true, has a copy of each shard.
+func (n *Node) await(red bool) error {
+	path := "/_cluster/health?wait_for_status=yellow&timeout=5s"
+	if red {
+		path = "/_cluster/health?timeout=5s"
+	}
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 10 * time.Second}
 	deadline := time.After(startTimeout)
 	for {
-		answer, err := client.Get(n.URL + "/_cluster/health?wait_for_status=yellow&timeout=5s")
+		answer, err := client.Get(n.URL + path)
 		if err == nil {
 			_ = answer.Body.Close()
 			if answer.StatusCode == http.StatusOK {
@@ -146,8 +178,8 @@ func majorVersion(output string) (major int) {
 	return major
 }
 
-// freePort returns a port that no program uses now.
-func freePort() (string, error) {
+// FreePort returns a port that no program uses now.
+func FreePort() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", err

@@ -32,6 +32,17 @@ func URL(t testing.TB, check string) string {
 	return one.url
 }
 
+// CanStart reports whether Start can start a node. If it cannot, the log of the test names the check that is left out, and
+// the reason.
+func CanStart(t testing.TB, check string) bool {
+	t.Helper()
+	_, why := installed()
+	if why != "" {
+		t.Logf("left out: %s on a real search server, because %s", check, why)
+	}
+	return why == ""
+}
+
 // start sets one. A node that does not start fails the test.
 func start(t testing.TB) {
 	t.Helper()
