@@ -56,13 +56,15 @@ const (
 	CauseIndex       Cause = "index_incomplete"  // the code index lacks files
 	CauseOpen        Cause = "unauthenticated"   // clients beyond this machine are not authenticated
 	CauseInviteEnds  Cause = "invite_ends"       // processes without a disk can come back only by an invite that ends
+	CauseDeviates    Cause = "deviates"          // the coordinator did what a model of its protocols forbids
+	CauseUnchecked   Cause = "not_checked"       // the check of the trace is behind, or cannot check
 	CauseUnknown     Cause = "unknown"           // a cause could not be checked, so the list may be incomplete
 )
 
 // Causes are all causes. Items of one severity are in this order.
 var Causes = []Cause{
-	CauseNotWritable, CauseRefused, CauseNoWorker, CauseNoManager, CausePaused, CauseOwnFault, CauseSuspect, CauseLost, CauseDead, CauseSlow, CauseRunsLeft, CauseHostRests, CauseDisabled,
-	CauseIndex, CauseEpisodes, CauseBadClips, CauseNearBound, CauseInviteEnds, CauseUnknown, CauseSuspended, CauseClocks, CauseVersions, CauseOpen,
+	CauseNotWritable, CauseRefused, CauseDeviates, CauseNoWorker, CauseNoManager, CausePaused, CauseOwnFault, CauseSuspect, CauseLost, CauseDead, CauseSlow, CauseRunsLeft, CauseHostRests, CauseDisabled,
+	CauseIndex, CauseEpisodes, CauseBadClips, CauseNearBound, CauseInviteEnds, CauseUnknown, CauseUnchecked, CauseSuspended, CauseClocks, CauseVersions, CauseOpen,
 }
 
 // Attention is one item: something that a person should look at. Its texts are valid UTF-8 without control

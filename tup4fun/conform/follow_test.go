@@ -106,7 +106,7 @@ func TestACheckThatFollowsWaitsWhileThereAreTooManyTuples(t *testing.T) {
 	require.Equal(t, 1, resumed)
 }
 
-// A log that is read from a reload in its middle has results of leases that ended before.
+// A log without its beginning has results of leases that ended before.
 func TestACheckThatBeginsInTheMiddleKnowsThatLeasesEndedBefore(t *testing.T) {
 	t.Parallel()
 	late := `"clock":1,"process":"m-1","role":"m","operation":"put","procedure":"task.report","space":"result",` +
