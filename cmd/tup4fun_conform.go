@@ -20,6 +20,7 @@ type conformFlags struct {
 	mapping string // file; "": the models of the system
 	model   string // one of conform.Protocols; "": all
 	follow  bool
+	live    bool // for a coordinator that runs
 	conform.Options
 }
 
@@ -39,7 +40,9 @@ MODEL:
   leasehold tup4fun conform MODEL --map MAP TRACE
 
 --follow reads on at the end of the trace, until Ctrl-C, and prints a deviation
-when it occurs; then it goes on at the next restart of the coordinator.
+when it occurs; then it goes on at the next restart of the coordinator. --live is
+for programs, such as coordinator --conform: it begins at the last restart, and
+prints lines of JSON: what was read each second, deviations, and which models wait.
 
 The exit code is 0 if all traces conform, 1 if one does not, and 2 if that is
 unknown (a limit was reached, or no model knows something that the coordinator
@@ -53,8 +56,18 @@ did) or something cannot be read.`,
 	c.Flags().StringVar(&f.model, "model", "", "check only this model: "+strings.Join(conform.Protocols(), ", "))
 	c.Flags().BoolVar(&f.Complete, "complete", false, "the system has ended: no lease, task, result or visit may be left over")
 	c.Flags().BoolVar(&f.follow, "follow", false, "read on at the end of the trace, until Ctrl-C, and print each deviation when it occurs")
+	c.Flags().BoolVar(&f.live, "live", false, "follow a trace from its last restart on with bounded memory, and print lines of JSON for a program")
 	c.Flags().IntVar(&f.States, "states", 0, "maximum number of states of a model; 0 is a million")
+	for _, other := range []string{"follow", "model", "map", "complete", "states", "output", "json"} {
+		c.MarkFlagsMutuallyExclusive("live", other)
+	}
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if f.live {
+			if len(args) != 1 || args[0] == "-" {
+				return usagef("--live wants one trace, in a file")
+			}
+			return a.checkLive(c.Context(), args[0])
+		}
 		if f.follow {
 			f.Deviates = func(r *conform.Report) { _ = r.Line(a.err) }
 		}

@@ -57,13 +57,15 @@ const (
 	CauseSearchServer Cause = "search_server_away" // the code index waits for its search server
 	CauseOpen         Cause = "unauthenticated"    // clients beyond this machine are not authenticated
 	CauseInviteEnds   Cause = "invite_ends"        // processes without a disk can come back only by an invite that ends
+	CauseDeviates     Cause = "deviates"           // the coordinator did what a model of its protocols forbids
+	CauseUnchecked    Cause = "not_checked"        // the check of the trace is behind, or cannot check
 	CauseUnknown      Cause = "unknown"            // a cause could not be checked, so the list may be incomplete
 )
 
 // Causes are all causes. Items of one severity are in this order.
 var Causes = []Cause{
-	CauseNotWritable, CauseRefused, CauseSearchServer, CauseNoWorker, CauseNoManager, CausePaused, CauseOwnFault, CauseSuspect, CauseLost, CauseDead, CauseSlow, CauseRunsLeft, CauseHostRests, CauseDisabled,
-	CauseIndex, CauseEpisodes, CauseBadClips, CauseNearBound, CauseInviteEnds, CauseUnknown, CauseSuspended, CauseClocks, CauseVersions, CauseOpen,
+	CauseNotWritable, CauseRefused, CauseSearchServer, CauseDeviates, CauseNoWorker, CauseNoManager, CausePaused, CauseOwnFault, CauseSuspect, CauseLost, CauseDead, CauseSlow, CauseRunsLeft, CauseHostRests, CauseDisabled,
+	CauseIndex, CauseEpisodes, CauseBadClips, CauseNearBound, CauseInviteEnds, CauseUnknown, CauseUnchecked, CauseSuspended, CauseClocks, CauseVersions, CauseOpen,
 }
 
 // Attention is one item: something that a person should look at. Its texts are valid UTF-8 without control

@@ -3,15 +3,12 @@ package node
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"time"
 
 	"leasehold/coordinator"
 	"leasehold/coordinator/attention"
-	"leasehold/models"
 	"leasehold/shared/config"
-	"leasehold/shared/fault"
 	"leasehold/shared/process/datadir"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/process/tracing"
@@ -67,7 +64,8 @@ type hosted struct {
 // returns. It ends when main does, a task fails or ctx ends, as supervisor.Host does, and returns when all have
 // ended. build is called before anything runs.
 func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.Task, helpers []supervisor.Task)) (err error) {
-	traced, closeTrace, err := openTrace(d.cfg, d.log)
+	check := d.newCheck()
+	traced, closeTrace, err := openTrace(d.cfg, d.log, check)
 	if err != nil {
 		return err
 	}
@@ -112,11 +110,18 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if d.auth != nil {
 		settings.Attention.Invites = d.auth
 	}
+	if check != nil {
+		settings.Attention.Check = check
+	}
 	c, err := coordinator.New(ctx, settings)
 	if err != nil {
 		return err
 	}
 	main, helpers := build(&hosted{d, c, spaces, budget, spans})
+	if check != nil {
+		check.TraceState = c.Engine().TraceState
+		helpers = append(helpers, check.Run)
+	}
 	if d.pair != nil {
 		helpers = append(helpers, func(ctx context.Context) error { d.pair.Run(ctx, d.log); return nil })
 	}
@@ -165,21 +170,4 @@ func retain(c config.Config) space.HistoryLimits {
 		l.Bytes = min(l.Bytes, maxRetainedInHeap)
 	}
 	return l
-}
-
-// openTrace opens the file that events are logged to. Without one in cfg, write is nil and closeFile does
-// nothing. A write error ends the trace; it is logged when it happens and returned by closeFile, because tracing
-// must not stop a coordinator.
-func openTrace(cfg config.Config, log *slog.Logger) (write func(trace.Event), closeFile func() error, err error) {
-	if cfg.Trace == "" {
-		return nil, func() error { return nil }, nil
-	}
-	f, err := trace.Open(cfg.Trace, trace.Limits{Bytes: cfg.TraceBytes, Files: cfg.TraceFiles}, func(err error) { log.Error("tracing has stopped", "error", err) })
-	if err != nil {
-		return nil, nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
-	}
-	return func(e trace.Event) {
-		e.Tuple, e.Template = models.Redact(e.Tuple), models.Redact(e.Template)
-		f.Write(e)
-	}, f.Close, nil
 }

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"strings"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/platform"
+	"leasehold/shared/process/wording"
 )
 
 // How long a command may take, and how long it may go on after SIGTERM.
@@ -43,7 +43,7 @@ func (c *command) Send(ctx context.Context, m Message) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("it did not end within %s", commandTimeout))
 	defer cancel()
 	run := exec.CommandContext(ctx, c.words[0], c.words[1:]...)
-	printed := &tail{}
+	printed := &wording.Tail{}
 	run.Stdin, run.Stderr, run.Stdout = bytes.NewReader(m.Body), printed, printed
 	run.Env = append(config.ChildEnvironment(), m.Env...)
 	err := platform.RunGroup(run, killAfter)
@@ -53,20 +53,5 @@ func (c *command) Send(ctx context.Context, m Message) error {
 	if ctx.Err() != nil {
 		err = errors.Join(context.Cause(ctx), err)
 	}
-	return fmt.Errorf("command: %w: %w: %s", fault.ErrUnavailable, err, models.Redact(printed.lastLine()))
-}
-
-// tail keeps the last bytes that a command prints.
-type tail struct{ kept []byte }
-
-func (t *tail) Write(p []byte) (int, error) {
-	const longest = 400
-	t.kept = append(t.kept, p[max(0, len(p)-longest):]...)
-	t.kept = t.kept[max(0, len(t.kept)-longest):]
-	return len(p), nil
-}
-
-func (t *tail) lastLine() string {
-	text := strings.TrimSpace(strings.ToValidUTF8(string(t.kept), "\uFFFD"))
-	return text[strings.LastIndexByte(text, '\n')+1:]
+	return fmt.Errorf("command: %w: %w: %s", fault.ErrUnavailable, err, models.Redact(printed.LastLine()))
 }

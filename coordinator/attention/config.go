@@ -8,6 +8,7 @@ import (
 	"leasehold/coordinator/actions"
 	"leasehold/coordinator/admission"
 	"leasehold/coordinator/visits"
+	"leasehold/models"
 	"leasehold/shared/catalog"
 	"leasehold/shared/code"
 	"leasehold/shared/space"
@@ -21,6 +22,7 @@ type Config struct {
 	Visits  Visits
 	Index   Index
 	Invites Invites
+	Check   Check        // of the trace
 	Open    string       // the addresses at which clients beyond this machine are not authenticated
 	Log     *slog.Logger // nil: slog.Default
 }
@@ -61,6 +63,11 @@ type Invites interface {
 	EndingInvites(ctx context.Context) ([]admission.Ending, error)
 }
 
+// Check has what the check of the trace found: a conformance.Check.
+type Check interface {
+	Conformance() models.Conformance
+}
+
 // allChecks returns the checks.
 func (w *Watcher) allChecks() []check {
 	return []check{
@@ -78,5 +85,6 @@ func (w *Watcher) allChecks() []check {
 		{"the code index", slowly, w.index},
 		{"the search server", interval, w.searchServer},
 		{"invites", slowly, w.invites},
+		{"the check of the trace", interval, w.conformance},
 	}
 }

@@ -65,7 +65,7 @@ var rules = []importRule{
 	{"shared/protocol/visit/simulate", []string{"shared/protocol/visit/policy", "shared/api/strictjson", "shared/process", "shared/fault", "models"}, nil, "a simulation needs no space"},
 	{"shared/space", []string{"shared/tuple", "shared/fault", "shared/process"}, nil, "spaces do not depend on their uses"},
 	{"shared/space/remote", []string{"shared/space", "shared/tuple", "shared/fault", "shared/process", "shared/identity"}, nil, "a client of a gate with TLS recognises one without"},
-	{"shared/space/trace", []string{"shared/tuple"}, nil, "a trace is read without the engine that wrote it"},
+	{"shared/space/trace", []string{"shared/tuple", "shared/process/platform"}, nil, "a trace is read without the engine that wrote it, also while it is renamed"},
 	{"shared/tuple", nil, nil, "programs use tuples without the rest"},
 	{"models", nil, nil, "the vocabulary imports nothing of ours"},
 
@@ -105,7 +105,7 @@ var restricted = []struct{ path, only, reason string }{
 	{"github.com/klauspost/compress", "shared/code/segment", "only segments compress text"},
 	{"github.com/go-json-experiment/json", "shared/code/elastic", "only answers of search servers are large enough"},
 	{"github.com/go-git", "shared/code/gitrepo", "one package copies repositories"},
-	{"os/exec", "shared/clips, shared/code/gitrepo, shared/code/analyse, shared/process/platform, worker/exec, coordinator/alert, cmd/autoscale, shared/code/elastic/opensearchtest", "only ffmpeg, git, ctags, docker, commands of the user and the operator, the programs that make the benchmark's sets, and a search server for tests are started"},
+	{"os/exec", "shared/clips, shared/code/gitrepo, shared/code/analyse, shared/process/platform, worker/exec, coordinator/alert, cmd/autoscale, coordinator/conformance, shared/code/elastic/opensearchtest", "only ffmpeg, git, ctags, docker, commands of the user and the operator, the check of the trace, the programs that make the benchmark's sets, and a search server for tests are started"},
 	{"unsafe", "shared/process/platform", "only a mapped file on Windows needs it"},
 	{"testing", "*test", "only suites that tests call import testing"},
 	{"github.com/stretchr/testify", "*test", "only suites that tests call import testing"},

@@ -49,6 +49,31 @@ var systemFaults = []fault{
 		r.coordinator.Signal(syscall.SIGCONT)
 	}},
 	{
+		cause: models.CauseDeviates,
+		alone: true,
+		flags: func(r *rig) []string { return []string{"--conform", "--listen", r.gate, "--http", r.http} },
+		begin: func(r *rig) { // the log tells that a cancelled task was held
+			check := 0
+			binary.Eventually(r.T, "the trace is checked", func() bool {
+				check = r.coordinator.Child("--live")
+				return check != 0
+			})
+			require.NoError(r, syscall.Kill(check, syscall.SIGSTOP))
+			r.run("task", "cancel", r.create("resize"))
+			r.coordinator.Damage(filepath.Join(r.data, "trace.jsonl"), `"procedure":"task.cancel","operation":"take"`, `"procedure":"task.cancel","operation":"hold"`)
+			require.NoError(r, syscall.Kill(check, syscall.SIGCONT))
+		},
+	},
+	{
+		cause: models.CauseUnchecked,
+		alone: true,
+		flags: func(r *rig) []string { return []string{"--conform", "--listen", r.gate, "--http", r.http} },
+		begin: func(r *rig) { // the process that checks is killed, and started again after 10 s
+			binary.Eventually(r.T, "the trace is checked", func() bool { return r.coordinator.Child("--live") != 0 && len(r.report()) == 0 })
+			require.NoError(r, syscall.Kill(r.coordinator.Child("--live"), syscall.SIGKILL))
+		},
+	},
+	{
 		cause: models.CauseOpen,
 		alone: true,
 		flags: func(r *rig) []string {

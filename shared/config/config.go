@@ -131,6 +131,7 @@ type Config struct {
 
 	TraceBytes int64 // of a file of the trace, before the next one is begun
 	TraceFiles int   // of the trace that are kept
+	Conform    bool  // check the trace while it is written
 
 	file    string
 	sources map[string]string

@@ -355,6 +355,9 @@ var settings = []setting{
 	{key: "trace-files", defaultValue: "8", group: general, usedBy: byHost,
 		field: func(c *Config) value { return count{to: &c.TraceFiles, min: 1, max: 100_000} },
 		help:  "number of trace files to keep; the oldest is removed"},
+	{key: "conform", defaultValue: "false", group: general, usedBy: byHost,
+		field: func(c *Config) value { return truth{&c.Conform} },
+		help:  "check the trace against the models of our protocols while it is written; without --trace, it is DATA/trace.jsonl"},
 }
 
 // defaultText returns the default of s for this user.

@@ -9,6 +9,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/explore"
@@ -23,8 +24,12 @@ type Options struct {
 	Complete bool // at the end of a log nothing may be left over
 	// Deviates is called with each deviation, and the check goes on at the next reload, which lists all tuples; the
 	// first deviation decides the outcome. Instances that have ended are forgotten, so that a log may go on for ever.
-	// nil: a deviation ends the check.
+	// It is called also with a report of Incomplete when a model can say nothing until the next reload: events are
+	// missing, a bound was reached, or the map does not know a procedure. nil: a deviation ends the check.
 	Deviates func(*Report)
+	Resumes  func(model string) // is called when a model goes on after Deviates; nil: nothing
+	Tuples   int                // of the log that Deviates allows at once; 0: no bound
+	Read     *atomic.Uint64     // gets the number of each event; nil: nothing
 }
 
 // Checker checks logs against one model, one log after the other. It caches the states
@@ -154,12 +159,25 @@ func CheckAll(ctx context.Context, name string, log io.Reader, checkers ...*Chec
 }
 
 // checkAll is CheckAll, and calls each with every event that it reads.
+//
+// A checker that follows a log (Options.Deviates) goes on after a gap, at the next reload.
 func checkAll(ctx context.Context, name string, log io.Reader, each func(trace.Event), checkers []*Checker) ([]*Report, error) {
 	for _, c := range checkers {
 		c.resetForLog(name)
 		c.follower = follower{}
 	}
-	err := read(log, func(n int, e trace.Event) error {
+	missed := func(err error) error {
+		for _, c := range checkers {
+			if c.options.Deviates == nil {
+				return err
+			}
+			if c.stopped == nil {
+				c.stopped = c.goOnAfter(&missedEvents{err})
+			}
+		}
+		return nil
+	}
+	err := read(log, missed, func(n int, e trace.Event) error {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -197,11 +215,14 @@ func (c *Checker) nextEvent(line int, e trace.Event) error {
 	if c.follower.waits && e.Operation != trace.Reload {
 		return nil
 	}
-	c.follower.waits = false
+	c.follower.resume(c, line, e)
 	if c.early != nil {
 		return c.early.awaitPut(line, e)
 	}
 	err := c.checkEvent(line, e)
+	if err == nil && c.options.Tuples > 0 && len(c.logState.tuples) > c.options.Tuples {
+		return errTooManyTuples
+	}
 	if c.logState.missing && c.options.Deviates == nil && errors.As(err, &c.early) {
 		return nil
 	}
@@ -274,7 +295,7 @@ func (c *Checker) setOutcome(err error) error {
 		r.Outcome = Violates
 		r.Violation = c.explain(m)
 		return nil
-	case errors.Is(err, errTooManyStates), errors.Is(err, errTooFewProcesses), errors.As(err, &wrong):
+	case errors.Is(err, errTooManyStates), errors.Is(err, errTooManyTuples), errors.Is(err, errTooFewProcesses), errors.As(err, &wrong), errors.As(err, new(*missedEvents)):
 		r.Outcome, r.Reason = Incomplete, err.Error()
 		return nil
 	}

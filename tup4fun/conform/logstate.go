@@ -245,8 +245,10 @@ func (l *logState) applyChange(t *tupleState, e trace.Event) string {
 }
 
 // truncate cuts a tuple for a message.
-func truncate(s string) string {
-	const most = 120
+func truncate(s string) string { return truncateAt(s, 120) }
+
+// truncateAt cuts a text after so many bytes.
+func truncateAt(s string, most int) string {
 	if len(s) <= most {
 		return s
 	}

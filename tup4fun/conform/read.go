@@ -20,8 +20,9 @@ var ErrNoLog = errors.New("not a log of a coordinator (docs/trace.md)")
 
 // read calls each with the events of a log and their line numbers, and ends with its first error. A
 // log may begin at any reload, so that the part before it can be cut off. An incomplete last line
-// is a *tornLine. It fails with ErrNoLog if the input is not a log or has a gap.
-func read(r io.Reader, each func(line int, e trace.Event) error) error {
+// is a *tornLine. It fails with ErrNoLog if the input is not a log. If it has a gap, read calls missed with that error
+// before each, and ends with the error that this returns.
+func read(r io.Reader, missed func(error) error, each func(line int, e trace.Event) error) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	var seq uint64
 	for n := 1; ; n++ {
@@ -43,9 +44,14 @@ func read(r io.Reader, each func(line int, e trace.Event) error) error {
 		case err != nil:
 			return fmt.Errorf("line %d: %w: %w", n, ErrNoLog, err)
 		case n == 1 && e.Operation != trace.Reload:
-			return fmt.Errorf("line 1: %w: want a reload first, which lists all tuples: the lines before are missing", ErrNoLog)
+			err = fmt.Errorf("line 1: %w: want a reload first, which lists all tuples: the lines before are missing", ErrNoLog)
 		case n > 1 && e.Seq != seq+1:
-			return fmt.Errorf("line %d: %w: seq %d follows seq %d: there is a gap, or lines are out of order", n, ErrNoLog, e.Seq, seq)
+			err = fmt.Errorf("line %d: %w: seq %d follows seq %d: there is a gap, or lines are out of order", n, ErrNoLog, e.Seq, seq)
+		}
+		if err != nil {
+			if err := missed(err); err != nil {
+				return err
+			}
 		}
 		seq = e.Seq
 		if err := each(n, e); err != nil {

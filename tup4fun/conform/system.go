@@ -71,9 +71,12 @@ func LoadSystem(o Options) (*System, error) {
 // a further report names them; its outcome is Incomplete.
 func (s *System) Check(ctx context.Context, name string, log io.Reader) ([]*Report, error) {
 	rest := &Report{Model: "other procedures", Map: "none", Trace: name, Outcome: Incomplete}
-	unknown := map[string]bool{}
+	unknown, read := map[string]bool{}, s.checkers[0].options.Read
 	watched := func(e trace.Event) {
 		rest.Events++
+		if read != nil {
+			read.Store(e.Seq)
+		}
 		if e.Procedure != "" && !s.spaces[e.Space] && !isGeneral(e.Procedure) {
 			unknown[e.Procedure] = true
 		}

@@ -76,6 +76,25 @@ func (v *Violation) writeText(b *strings.Builder, r *Report) {
 	}
 }
 
+// Sentence tells a violation in one line: the event, what the model allows there, and the events before it.
+func (v *Violation) Sentence() string {
+	text := fmt.Sprintf("event %d: %s", v.Event.Seq, strings.TrimSpace(eventText(v.Event)))
+	if v.Instance != "" {
+		text += "; instance: " + v.Instance
+	}
+	if len(v.Allowed) > 0 {
+		allowed := make([]string, len(v.Allowed))
+		for i, a := range v.Allowed {
+			allowed[i] = a.InModel
+		}
+		text += "; the model allows " + strings.Join(allowed, ", or ")
+	}
+	for i := len(v.Last) - 1; i >= 0; i-- {
+		text += fmt.Sprintf("; before, event %d: %s", v.Last[i].Event.Seq, strings.TrimSpace(eventText(v.Last[i].Event)))
+	}
+	return truncateAt(text, 4000)
+}
+
 // writeAllowed writes the actions that the model could have done in place of the event, with the
 // events of the log that stand for each.
 func (v *Violation) writeAllowed(b *strings.Builder) {

@@ -28,13 +28,28 @@ func OwnGroup(c *exec.Cmd) { ownGroup(c) }
 // result: it is nil if c exited with code 0, also if they are killed. On Linux c also gets SIGTERM
 // when this process dies. It gets that when its thread ends, so the thread must not end before.
 func RunGroup(c *exec.Cmd, killAfter time.Duration) error {
+	OwnGroup(c)
+	return runGroup(c, killAfter, func(*os.Process) {})
+}
+
+// RunInBackground is RunGroup with the lowest priority, so that the group does not slow down other programs.
+func RunInBackground(c *exec.Cmd, killAfter time.Duration) error {
+	ownLowGroup(c)
+	return runGroup(c, killAfter, lowerPriority)
+}
+
+// runGroup is RunGroup for a command that has its group. It calls started with the process.
+func runGroup(c *exec.Cmd, killAfter time.Duration, started func(*os.Process)) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	c.WaitDelay = killAfter
-	OwnGroup(c)
 	endWithThread(c)
 	c.Cancel = func() error { return terminateGroup(c.Process) }
-	err := c.Run()
+	err := c.Start()
+	if err == nil {
+		started(c.Process)
+		err = c.Wait()
+	}
 	if c.Process != nil {
 		_ = KillGroup(c.Process) // usually none is left
 	}

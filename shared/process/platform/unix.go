@@ -14,6 +14,15 @@ import (
 
 func ownGroup(c *exec.Cmd) { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
+func ownLowGroup(c *exec.Cmd) { ownGroup(c) }
+
+// lowerPriority gives all threads of a group that has just been started the lowest priority, which threads that they
+// start inherit. If the system refuses that, the priority stays as it is.
+func lowerPriority(p *os.Process) {
+	const lowest = 19
+	_ = syscall.Setpriority(syscall.PRIO_PGRP, p.Pid, lowest)
+}
+
 // terminateGroup asks a process that was started in a group of its own to end, and the other
 // processes of the group. It returns os.ErrProcessDone if none is left.
 func terminateGroup(p *os.Process) error { return signalGroup(p, syscall.SIGTERM) }

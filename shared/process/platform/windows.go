@@ -19,6 +19,13 @@ func ownGroup(c *exec.Cmd) {
 	c.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
 
+func ownLowGroup(c *exec.Cmd) {
+	c.SysProcAttr = &windows.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP | windows.IDLE_PRIORITY_CLASS}
+}
+
+// lowerPriority does nothing, because the process begins with its priority (ownLowGroup).
+func lowerPriority(*os.Process) {}
+
 // terminateGroup kills the group, because on Windows processes cannot be asked to end.
 func terminateGroup(p *os.Process) error { return killGroup(p) }
 

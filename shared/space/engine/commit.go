@@ -272,6 +272,7 @@ func (e *Engine) commit() error {
 	st.mu.Lock()
 	b, current, executed := st.pending, st.epoch, st.epoch.executed
 	st.pending, st.spare = st.spare, batch{}
+	state := e.quietState()
 	st.mu.Unlock()
 	records := make([]journal.Record, 0, len(b.effects))
 	for _, x := range b.effects {
@@ -297,6 +298,9 @@ func (e *Engine) commit() error {
 		for _, event := range x.traced {
 			e.writeEvent(event)
 		}
+	}
+	for _, event := range state {
+		e.writeEvent(event)
 	}
 	current.durable.Store(executed)
 	st.mu.Lock()

@@ -177,6 +177,7 @@ type state struct {
 	tx      transaction // the only one: see beginTransaction
 	pending batch       // executed, not committed
 	spare   batch       // an empty one with memory to be pending next
+	toTrace bool        // the whole state is to be traced (TraceState)
 }
 
 // committer is what commits need. A caller that has put its value into turn may commit;

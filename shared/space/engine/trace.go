@@ -146,23 +146,53 @@ func (e *Engine) writeEvent(event trace.Event) {
 	e.trace(event)
 }
 
-// traceState writes the whole state to the trace: the events from there on tell what
-// is in every space. The caller has the committer's turn, or is Open.
-func (e *Engine) traceState() {
+// maxQuiet is how many tuples there may be at a quiet point, because nobody else can use the spaces while they are listed.
+const maxQuiet = 10_000
+
+// TraceState makes the trace list the whole state once more, as after a reload, at the next quiet point: as soon as there
+// are at most 10,000 tuples. A reader of the trace that has missed events goes on there. Without a trace it does nothing.
+func (e *Engine) TraceState() {
 	if e.trace == nil {
 		return
 	}
+	e.state.mu.Lock()
+	e.state.toTrace = true
+	e.state.mu.Unlock()
+	signal(e.wake)
+}
+
+// quietState returns the events of the whole state, if it is to be traced and there is a quiet point; else none. The
+// caller has the committer's turn and holds state.mu, and writes the events after those of the pending batch.
+func (e *Engine) quietState() (all []trace.Event) {
+	if !e.state.toTrace || len(e.state.entries) > maxQuiet {
+		return nil
+	}
+	e.state.toTrace = false
+	e.eachOfState(func(event trace.Event) { all = append(all, event) })
+	return all
+}
+
+// traceState writes the whole state to the trace: the events from there on tell what
+// is in every space. The caller has the committer's turn, or is Open.
+func (e *Engine) traceState() {
+	if e.trace != nil {
+		e.eachOfState(e.writeEvent)
+	}
+}
+
+// eachOfState calls each with the events that list the whole state. The caller holds state.mu, or is Open.
+func (e *Engine) eachOfState(each func(trace.Event)) {
 	st := &e.state
 	clock := st.now()
-	e.writeEvent(trace.Event{Clock: clock, Operation: trace.Reload, Result: trace.OK})
+	each(trace.Event{Clock: clock, Operation: trace.Reload, Result: trace.OK})
 	if len(e.settings) > 0 {
-		e.writeEvent(trace.Event{Clock: clock, Operation: trace.Settings, Tuple: e.settings.String(), Result: trace.OK})
+		each(trace.Event{Clock: clock, Operation: trace.Settings, Tuple: e.settings.String(), Result: trace.OK})
 	}
 	for _, id := range slices.Sorted(maps.Keys(st.sessions)) {
-		e.writeEvent(trace.Event{Clock: clock, Operation: trace.Begin, Process: id, Role: trace.RoleOf(id), Result: trace.OK})
+		each(trace.Event{Clock: clock, Operation: trace.Begin, Process: id, Role: trace.RoleOf(id), Result: trace.OK})
 	}
 	for _, ref := range slices.Sorted(maps.Keys(st.entries)) {
-		e.writeEvent(restoreEvent(clock, st.entries[ref]))
+		each(restoreEvent(clock, st.entries[ref]))
 	}
 }
 

@@ -150,3 +150,34 @@ func TestTraceSaysWhatWasRefused(t *testing.T) {
 		require.Equal(t, "l2", events()[1].Lease)
 	})
 }
+
+// A reader that begins anywhere knows the whole state after TraceState, in the order of the events around it.
+func TestTheStateIsTracedOnceMoreAtAQuietPoint(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		events := make(chan trace.Event, 30_000)
+		e := run(t, engine.Config{Journal: &journal.Memory{}, Trace: func(e trace.Event) { events <- e }})
+		r := opened(t, e)
+		const many = 10_001
+		for n := range many {
+			require.NoError(t, r.Space("s").Put(t.Context(), item("a", n), 0))
+		}
+		drained(events)
+		e.TraceState()
+		synctest.Wait()
+		require.Empty(t, drained(events), "there are too many tuples")
+		_, _, err := r.Space("s").GetP(t.Context(), anyItem("a"))
+		require.NoError(t, err)
+		synctest.Wait()
+		all := drained(events)
+		require.Len(t, all, 3+many-1)
+		require.Equal(t, []string{`test-1  getp s ("a", ?int64) -> ("a", 0)`, `  reload   -> `, `test-1  begin   -> `, `  restore s  -> ("a", 1)`}, lines(all[:4]))
+		for i, event := range all[1:] {
+			require.Equal(t, all[i].Seq+1, event.Seq)
+			require.GreaterOrEqual(t, event.Clock, all[i].Clock)
+		}
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		require.Empty(t, drained(events), "it is traced once")
+	})
+}

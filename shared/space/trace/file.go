@@ -154,6 +154,9 @@ func (f *File) rotate() error {
 	return nil
 }
 
+// Last returns the number of the last event of the log.
+func (f *File) Last() uint64 { return f.last }
+
 // Err returns the error that ended the log, if any.
 func (f *File) Err() error { return errors.Join(f.err, f.writer.Err()) }
 

@@ -1,12 +1,16 @@
 package trace
 
 import (
+	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"time"
+
+	"leasehold/shared/process/platform"
 )
 
 // followPause is how often Follow looks for new events at the end of a log.
@@ -16,7 +20,7 @@ const followPause = 200 * time.Millisecond
 // and the log goes on in a new one. When ctx is done, the log ends there. If files were removed before they were read,
 // the numbers of the events have a gap.
 func Follow(ctx context.Context, path string) (io.ReadCloser, error) {
-	current, err := os.Open(path)
+	current, err := platform.OpenShared(path)
 	if err != nil {
 		return nil, err
 	}
@@ -37,6 +41,46 @@ func Follow(ctx context.Context, path string) (io.ReadCloser, error) {
 		}
 	}
 	return &followed{Reader: log, earlier: &set{files: s.files[:last]}, end: end}, nil
+}
+
+// FollowLatest is Follow from the last reload in the current file on or, if it has none, from its end. So the first
+// event may be no reload.
+func FollowLatest(ctx context.Context, path string) (io.ReadCloser, error) {
+	file, err := platform.OpenShared(path)
+	if err != nil {
+		return nil, err
+	}
+	start, err := lastReload(file)
+	if err == nil {
+		_, err = file.Seek(start, io.SeekStart)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("trace: %s: %w", path, err), file.Close())
+	}
+	end := &tail{ctx: ctx, path: path, file: file}
+	return &followed{Reader: end, earlier: &set{}, end: end}, nil
+}
+
+// lastReload returns where the line of the last reload in a file begins, or else where its last whole line ends.
+func lastReload(file io.Reader) (start int64, err error) {
+	mark := fmt.Appendf(nil, `,"operation":%q,`, Reload) // quotes in texts have a backslash before them
+	lines := bufio.NewReaderSize(file, 1<<16)
+	at, found := int64(0), int64(-1)
+	for {
+		line, err := readLine(lines)
+		switch {
+		case errors.Is(err, io.EOF) && found >= 0:
+			return found, nil
+		case errors.Is(err, io.EOF):
+			return at, nil
+		case err != nil:
+			return 0, err
+		}
+		if bytes.Contains(line, mark) {
+			found = at
+		}
+		at += int64(len(line))
+	}
 }
 
 // followed is a log that goes on.
@@ -78,7 +122,7 @@ func (t *tail) Read(p []byte) (int, error) {
 		if n, err := t.file.Read(p); n > 0 { // what was written before the file was renamed
 			return n, err
 		}
-		file, err := os.Open(next)
+		file, err := platform.OpenShared(next) // so that it can be renamed
 		if err != nil {
 			return 0, err
 		}

@@ -55,3 +55,37 @@ func TestALogIsFollowedOverRenamedFiles(t *testing.T) {
 	_, err = trace.Follow(t.Context(), filepath.Join(t.TempDir(), "none"))
 	require.Error(t, err)
 }
+
+func TestALogIsFollowedFromItsLastReload(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "trace.jsonl")
+	follow := func() (next func() trace.Event) {
+		t.Helper()
+		ctx, stop := context.WithCancel(t.Context())
+		log, err := trace.FollowLatest(ctx, path)
+		require.NoError(t, err)
+		t.Cleanup(func() { stop(); require.NoError(t, log.Close()) })
+		lines := bufio.NewReader(log)
+		return func() (e trace.Event) {
+			line, err := lines.ReadBytes('\n')
+			require.NoError(t, err)
+			require.NoError(t, json.Unmarshal(line, &e))
+			return e
+		}
+	}
+	f, err := trace.Open(path, trace.Limits{Bytes: 1000, Files: 2}, nil)
+	require.NoError(t, err)
+	for n, operation := range []string{trace.Reload, "put", trace.Reload, "put"} {
+		f.Write(trace.Event{Seq: uint64(n + 1), Operation: operation, Tuple: `{"seq":1,"operation":"reload","space":""}`})
+	}
+	next := follow()
+	require.Equal(t, uint64(3), next().Seq)
+	require.Equal(t, uint64(4), next().Seq)
+	for n := 5; n < 12; n++ {
+		f.Write(trace.Event{Seq: uint64(n), Operation: "put", Tuple: strings.Repeat("x", 100)})
+	}
+	next = follow()
+	f.Write(trace.Event{Seq: 12, Operation: "put"})
+	require.Equal(t, uint64(12), next().Seq, "the current file has no reload")
+	require.NoError(t, f.Close())
+}

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"leasehold/shared/process/platform"
 )
 
 // earlierFile is a file of a log before the current one.
@@ -45,7 +47,7 @@ func rotated(path string) (all []earlierFile, err error) {
 // begins at the first reload, because that lists all tuples; it is an error if there is none. If there is no log, it
 // fails with fs.ErrNotExist. No error has a kind of package fault.
 func OpenAll(path string) (io.ReadCloser, error) {
-	current, err := os.Open(path)
+	current, err := platform.OpenShared(path)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +90,7 @@ func (s *set) addEarlier(path string) error {
 	}
 	s.files = nil
 	for _, e := range earlier {
-		f, err := os.Open(e.path)
+		f, err := platform.OpenShared(e.path)
 		if err != nil {
 			s.files = append(s.files, current)
 			return err
