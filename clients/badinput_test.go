@@ -33,14 +33,35 @@ func badInput(t *testing.T, ctx context.Context, language string, args ...string
 	require.NoError(t, err)
 	words := map[string][]string{"python": {"python3", "-B", "testdata/badinput.py"}, "javascript": {"node", "testdata/badinput.mjs"}}[language]
 	if language == "java" {
-		built := t.TempDir()
-		printed, err := exec.CommandContext(ctx, "javac", "-cp", classes, "-d", built, "testdata/BadInput.java").CombinedOutput()
-		require.NoError(t, err, "%s", printed)
-		words = []string{"java", "-XX:TieredStopAtLevel=1", "-cp", classes + string(os.PathListSeparator) + built, "BadInput"}
+		words = compiled(t, ctx, "BadInput")
 	}
 	c := exec.CommandContext(ctx, words[0], append(words[1:], args...)...)
 	c.Env = append(withoutSettings(), "PYTHONPATH="+source)
 	return c
+}
+
+// compiled compiles a Java class of testdata, and returns the command that runs it.
+func compiled(t *testing.T, ctx context.Context, class string) []string {
+	t.Helper()
+	built := t.TempDir()
+	printed, err := exec.CommandContext(ctx, "javac", "-cp", classes, "-d", built, "testdata/"+class+".java").CombinedOutput()
+	require.NoError(t, err, "%s", printed)
+	return []string{"java", "-XX:TieredStopAtLevel=1", "-cp", classes + string(os.PathListSeparator) + built, class}
+}
+
+// Java's connections throw a NullPointerException if another thread breaks them off at the wrong moment.
+func TestABusyJavaWorkerStopsInOrderAtAnyMoment(t *testing.T) {
+	t.Parallel()
+	c := newCoordinator(t)
+	c.start()
+	at := c.url()
+	inEachLanguage(t, []string{"python", "javascript", "python-async", "go"}, func(t *testing.T, _ language) {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*limit)
+		defer cancel()
+		words := append(compiled(t, ctx, "Stopping"), at, "spin", "150")
+		printed, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput()
+		require.NoError(t, err, "%s", printed)
+	})
 }
 
 // A handler that returns no JSON fails, one that never returns has its task time out and keeps no other from a slot, one

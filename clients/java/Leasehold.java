@@ -270,10 +270,10 @@ public final class Leasehold {
 
     /**
      * Creates a task and returns it. Options are the fields of the API, such as "priority", "timeout",
-     * "unique_key", "after". The same key creates the task once; null: a new key.
+     * "unique_key", "after"; null: none. The same key creates the task once; null: a new key.
      */
     public TaskInfo create(String action, Object data, Map<String, ?> options, String key) {
-        var body = new LinkedHashMap<String, Object>(options);
+        var body = new LinkedHashMap<String, Object>(options == null ? Map.of() : options);
         body.put("action", action);
         body.put("data", data);
         return TaskInfo.of(patiently("/tasks", body, key));
@@ -511,8 +511,13 @@ public final class Leasehold {
             var carried = Parent.all(fields.getOrDefault("parents", List.of()));
             return carried.stream().anyMatch(Parent::leftOut) ? Leasehold.this.parents(id()) : carried;
         }
-        /** The data, if it is an object; else see {@link #fields}. */
-        @SuppressWarnings("unchecked") public Map<String, Object> data() { return (Map<String, Object>) fields.get("data"); }
+        /** The data, if it is an object or null. A ClassCastException tells of any other, which {@link #value} returns. */
+        @SuppressWarnings("unchecked") public Map<String, Object> data() {
+            if (value() == null || value() instanceof Map) return (Map<String, Object>) value();
+            throw new ClassCastException("the data of task " + id() + " is a " + value().getClass().getSimpleName() + " and no object of JSON: use value()");
+        }
+        /** The data as JSON has it: a Map, List, String, Long, Double, Boolean or null. */
+        public Object value() { return fields.get("data"); }
         /** Whether the task was cancelled, timed out or is another worker's. The thread of its handler is interrupted then. */
         public boolean stopped() { return stopped; }
         /** Whether the worker drains: finish soon, or the task is handed back. */
@@ -1186,6 +1191,7 @@ public final class Leasehold {
         int status;
         String text;
         boolean connected = false;
+        var sent = body == null ? null : (body instanceof Text json ? json.json() : Json.write(body)).getBytes(StandardCharsets.UTF_8);
         try {
             var connection = (HttpURLConnection) new URL(base + path).openConnection();
             if (stop != null) stop.began(connection);
@@ -1195,7 +1201,7 @@ public final class Leasehold {
                 connected = true; // what fails from here on may have been sent
                 if (method.equals("POST")) {
                     try (var out = connection.getOutputStream()) {
-                        if (body != null) out.write((body instanceof Text json ? json.json() : Json.write(body)).getBytes(StandardCharsets.UTF_8));
+                        if (sent != null) out.write(sent);
                     }
                 }
                 status = connection.getResponseCode();
@@ -1204,7 +1210,8 @@ public final class Leasehold {
                 if (stop != null) stop.ended(connection);
             }
             if (status < 0) throw new IOException("the answer has no status");
-        } catch (IOException e) {
+        } catch (IOException | RuntimeException e) { // a connection that another thread breaks off throws a NullPointerException at times
+            if (e instanceof RuntimeException given && !connected && (stop == null || !stop.stopped())) throw given; // such as a token of two lines
             if (isDistrust(e)) throw new Unauthenticated(0, "unauthenticated", "unauthenticated", base + ": " + e.getMessage());
             boolean stopped = stop != null && stop.stopped();
             throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (stopped ? "stopped" : e), connected ? null : false);
