@@ -193,5 +193,9 @@ func (c *Checker) ruleFor(o *observation) (*Rule, error) {
 		c.unknown[p] = true
 		return nil, nil
 	}
+	if !slices.Contains(operations, o.event.Operation) { // of a newer version
+		c.unknown["operation "+o.event.Operation] = true
+		return nil, nil
+	}
 	return nil, &mismatch{observed: o, why: "no rule of " + c.mapping.File + " covers this event"}
 }

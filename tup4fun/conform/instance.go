@@ -102,7 +102,7 @@ func (c *Checker) findInstance(o *observation) (*instance, error) {
 		if !ok || v.isEmpty() {
 			continue
 		}
-		name := variable + " " + v.text
+		name := c.mapping.Names[variable] + " " + v.text
 		if v.kind == Number {
 			name += fmt.Sprint(v.number)
 		}

@@ -82,6 +82,7 @@ func TestWhatContradictsItselfIsAViolation(t *testing.T) {
 		"tuple 1 is in lock, not in key":      {`"take","space":"lock"`, `"take","space":"key"`},
 		"the result of take cannot be":        {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"due"}` + "\n"},
 		"it must be held or hidden for done":  {`"take"`, `"done"`},
+		"a procedure restores a tuple":        {`"operation":"take"`, `"procedure":"p","operation":"restore"`},
 		"comes back, but no session holds it": {`"take"`, `"back"`},
 		"but it is in lock already":           {`"take"`, `"put"`},
 		"begins, but it is live already":      {`"operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1`, `"operation":"begin","space":""`},

@@ -105,6 +105,9 @@ func checkResult(e trace.Event) string {
 	if !slices.Contains(may, e.Result) {
 		return fmt.Sprintf("the result of %s cannot be %q", e.Operation, e.Result)
 	}
+	if e.Operation == trace.Restore && e.Procedure != "" {
+		return "a procedure restores a tuple"
+	}
 	if e.Space == "" && (e.Ref != 0 || e.Tuple != "" && e.Operation != trace.Settings || e.Procedure != "") {
 		return fmt.Sprintf("%s is not about a space, but names a tuple or a procedure", e.Operation)
 	}

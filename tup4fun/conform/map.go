@@ -13,6 +13,7 @@ type Map struct {
 	Restarts  bool              // after a reload the model starts again, and the restored tuples are its first events
 	Instance  []string          // variables with values that name an instance
 	Earlier   string            // process that takes a step where the log lists an instance that it did not show before; "": none
+	Names     map[string]string // by variable of Instance: the variable that it shares its names with
 	Numbered  map[string]string // by variable with numbered values: the variable that it shares its numbers with
 	Same      []string          // variables that keep their value in an instance
 	Unique    []*Pattern        // of no two tuples in a space, the variables have equal values

@@ -13,7 +13,7 @@ func ParseMap(file, src string) (*Map, error) {
 	lex := &lexer{syntax.NewCursor(src)}
 	p := &parser{
 		TokenParser: syntax.TokenParser{File: file, Next: lex.next, End: lex.End},
-		parsed:      &Map{File: file, Constants: map[string]int64{}, Settings: map[string]string{}, Numbered: map[string]string{}},
+		parsed:      &Map{File: file, Constants: map[string]int64{}, Settings: map[string]string{}, Names: map[string]string{}, Numbered: map[string]string{}},
 		lists:       map[string][]string{},
 	}
 	if len(src) > MaxMap {
@@ -62,7 +62,7 @@ func (p *parser) item() (err error) {
 	case p.Accept("const"):
 		err = p.constant()
 	case p.Accept("instance"):
-		p.parsed.Instance, err = p.names(p.parsed.Instance, "a variable whose values name an instance")
+		err = p.instance()
 	case p.Accept("number"):
 		err = p.numbered()
 	case p.Accept("same"):
@@ -112,6 +112,23 @@ func (p *parser) numbered() error {
 			p.parsed.Numbered[n.Text] = first.Text
 		}
 		return nil
+	})
+}
+
+// instance reads variable{ = variable}, … whose values name instances. Variables joined by = share their names.
+func (p *parser) instance() error {
+	return p.Separated(",", func() error {
+		first, err := p.word("a variable whose values name an instance")
+		for n := first; err == nil; n, err = p.word("a variable with the same names as " + first.Text) {
+			if !slices.Contains(p.parsed.Instance, n.Text) {
+				p.parsed.Instance = append(p.parsed.Instance, n.Text)
+			}
+			p.parsed.Names[n.Text] = first.Text
+			if !p.Accept("=") {
+				break
+			}
+		}
+		return err
 	})
 }
 

@@ -164,6 +164,13 @@ func TestLinksAndFilesOfSessions(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("x = 7\n---\nx := 8"), 0o600))
 	do(t, tab, chromedp.SetUploadFiles("#open", []string{file}), text("#variables", "x=7"), is(0, "#steps li"))
 
+	// What Save would write and no page could open is refused, and so is such a file.
+	tooLong := strings.Repeat("/", 256<<10+1)
+	require.NoError(t, os.WriteFile(file, []byte(tooLong), 0o600))
+	const refusal = "a box has 262145 characters; want at most 262144"
+	do(t, tab, chromedp.SetUploadFiles("#open", []string{file}), text("#status", refusal), text("#variables", "x=7"),
+		write("program", "skip"), text("#status", ""), write("program", tooLong), chromedp.Click("#save"), text("#status", refusal))
+
 	for _, hostile := range []string{
 		`{"init":"x = 0","program":"y := <img src=x onerror=alert(1)>","choices":[]}`,
 		`{"program":{"a":1}}`, `{"program":"<img src=x>","init":[1],"choices":[-1,"<img src=x>",1e99],"ahead":{}}`, `[`, `null`,
@@ -218,5 +225,8 @@ func TestALargeProgramInThePage(t *testing.T) {
 		text("#outcome", "holds"), text("#counts", "1 terminated"), text("#processes", "line 1"), is(1, "#states svg"),
 		chromedp.Click("#choices button"), text("#processes", "line 2"),
 		// The work ends when the text changes.
-		chromedp.Click("#go"), text("#status", "working"), write("program", "skip"), text("#status", "cancelled"), is(0, "#verdicts div"))
+		chromedp.Click("#go"), text("#status", "working"), write("program", "skip"), text("#status", "cancelled"), is(0, "#verdicts div"),
+		// So does a text of 256 KiB, and then the page answers at once.
+		write("program", "// "+strings.Repeat("a", 256<<10-9)+"\nskip"), chromedp.Click("#go"), text("#outcome", "holds"),
+		write("program", "x := 2"), chromedp.Click("#go"), text("#counts", "1 terminated"))
 }

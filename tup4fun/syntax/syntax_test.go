@@ -34,6 +34,8 @@ func TestErrorsNameTheExpectedToken(t *testing.T) {
 	for _, c := range []struct{ src, says string }{
 		{"", "1:1: expected a statement, found the end of the file"},
 		{"x = 0\n", "expected --- on a line of its own"},
+		{"x = 0\n---\n", "3:1: expected a statement, found the end of the file"}, // a model without processes
+		{"par rap", "1:5: expected a statement, found rap"},
 		{"_: skip", "1:1: expected a label, found _"},
 		{"x = 0\n---\nx = 1", "3:3: expected :=, found =; = compares, := assigns"},
 		{"x = 0\n---\ny := 1", "3:1: y is not declared"},

@@ -150,7 +150,13 @@ function recall() {
 
 $("go").addEventListener("click", restart);
 $("format").addEventListener("click", format);
-$("save").addEventListener("click", () => save(whole()));
+$("save").addEventListener("click", () => {
+  try {
+    save(whole());
+  } catch (e) {
+    say(e.message);
+  }
+});
 $("open").addEventListener("change", async () => {
   try {
     if ($("open").files[0]) put(await fromFile($("open").files[0]));

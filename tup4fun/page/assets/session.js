@@ -12,7 +12,13 @@ export function forget() {
 
 const maxText = 256 << 10; // characters of a box; one takes up to six bytes in a file
 const numbers = (a) => (Array.isArray(a) ? a.filter((n) => Number.isInteger(n) && n >= 0 && n < 1e6).slice(0, 1000) : []);
-const text = (t) => (typeof t === "string" ? t.slice(0, maxText) : "");
+
+// text returns t if it is one, and else an empty text. It throws if t is too long for a box.
+function text(t) {
+  if (typeof t !== "string") return "";
+  if (t.length > maxText) throw new Error(`a box has ${t.length} characters; want at most ${maxText}`);
+  return t;
+}
 
 // parse reads a session from the text of a link or a file. It throws if there is none.
 export function parse(json) {
@@ -39,15 +45,15 @@ export function toLink(s) {
 
 // fromFile returns the session in a file: one that save wrote, or a model.
 export async function fromFile(file) {
-  if (file.size > 16 * maxText) throw new Error(`${file.name} is too large`);
+  if (file.size > 16 * maxText) throw new Error(`${file.name} has ${file.size} bytes; want at most ${16 * maxText}`);
   const content = await file.text();
-  return file.name.endsWith(".json") ? parse(content) : { init: "", program: content, choices: [], ahead: [] };
+  return file.name.endsWith(".json") ? parse(content) : { init: "", program: text(content), choices: [], ahead: [] };
 }
 
-// save writes a session into a file.
+// save writes a session into a file. It throws if fromFile would refuse that.
 export function save(s) {
   const a = document.createElement("a");
-  a.href = URL.createObjectURL(new Blob([JSON.stringify({ init: s.init, program: s.program, choices: s.choices, ahead: s.ahead })], { type: "application/json" }));
+  a.href = URL.createObjectURL(new Blob([JSON.stringify({ init: text(s.init), program: text(s.program), choices: s.choices, ahead: s.ahead })], { type: "application/json" }));
   a.download = "session.json";
   a.click();
   URL.revokeObjectURL(a.href);
