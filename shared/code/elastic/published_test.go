@@ -16,6 +16,7 @@ import (
 	"leasehold/shared/code"
 	"leasehold/shared/code/elastic"
 	"leasehold/shared/code/elastic/elastictest"
+	"leasehold/shared/fault"
 )
 
 // skippedBy returns how many files a search counts that are not indexed, by reason.
@@ -213,4 +214,26 @@ func sendTo(t *testing.T, server *elastictest.Server, method, path, body string)
 	data, err := io.ReadAll(answer.Body)
 	require.NoError(t, err)
 	return answer.StatusCode, string(data)
+}
+
+func TestTheViewsShowABoundedNumberOfRepositories(t *testing.T) {
+	t.Parallel()
+	server := elastictest.New()
+	x := open(t, server, elastic.Config{Views: true})
+	_, err := x.Repos(t.Context())
+	require.NoError(t, err)
+	var base []map[string]any
+	for i := range 10_000 {
+		base = append(base, map[string]any{"id": fmt.Sprint("g", i), "repo_id": fmt.Sprint("r", i), "repo": fmt.Sprint("r", i)})
+	}
+	document, err := json.Marshal(map[string]any{"number": 1, "log": "a", "base": base})
+	require.NoError(t, err)
+	status, answer := sendTo(t, server, "POST", "_bulk?require_alias=true", fmt.Sprintf("{\"create\":{\"_index\":\"leasehold-published\",\"_id\":\"1\"}}\n%s\n", document))
+	require.Equal(t, http.StatusOK, status, answer)
+	require.NoError(t, elastic.Refresh(t.Context(), x))
+	err = put(x, "more", "needle")
+	require.ErrorIs(t, err, fault.ErrTooLarge)
+	require.ErrorContains(t, err, "search-views")
+	require.NoError(t, put(x, "r5", "needle"), "a repository that is shown already is replaced")
+	require.NoError(t, put(open(t, server, elastic.Config{}), "more", "needle"), "without views there is no bound")
 }
