@@ -26,21 +26,21 @@ func (a *app) newAutoscale() *cobra.Command {
 		Use:   "autoscale",
 		Short: "start and end workers as the queue of an action grows and shrinks",
 		Long: `Keep as many workers of an action as its queue needs, so that a task waits for
-at most --target-wait. The coordinator computes the slots for that from the tasks
-that wait and arrive, and from the mean time of the latest attempts.
+at most --target-wait. The coordinator computes the slots for that from the
+tasks that wait and arrive, and from the mean time of the latest attempts.
 
 Workers are added at once, at most as many again as there are, and then --settle
 passes. They are ended if a fifth fewer were enough for the time --calm, at most
-half of them at once. Give them this action only, because all tasks of a worker end
-with it.
+half of them at once. Give them this action only, because a worker that drains
+ends for all of its actions.
 
 --docker-service names a replicated service of a swarm. Run this on a manager of
 the swarm. Docker ends workers with SIGTERM, at which they drain.
 
 --command is a program that starts and ends workers. No shell runs it. It gets
 LEASEHOLD_AUTOSCALE_ACTION, _FROM and _TO, the numbers of workers before and
-after, and may get the same again. To have fewer, sessions are drained first, and
-the command runs when they have ended, or after --drain-timeout, with their
+after, and may get the same again. To have fewer, sessions are drained first.
+The command runs when they have ended, or after --drain-timeout, with their
 names in LEASEHOLD_AUTOSCALE_DRAINED, separated by spaces.`,
 		Example: "  leasehold autoscale --action resize --max 20 --docker-service leasehold_worker\n" +
 			"  leasehold autoscale --action resize --min 0 --max 8 --command ./scale.sh",

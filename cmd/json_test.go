@@ -140,6 +140,9 @@ func TestTheDocumentOfJSONHasEveryFieldThatIsPrinted(t *testing.T) {
 func jsonFields(t reflect.Type) []string {
 	var names []string
 	for i := range t.NumField() {
+		if t.Field(i).Name == "_" { // rules about the others
+			continue
+		}
 		if t.Field(i).Anonymous {
 			names = append(names, jsonFields(t.Field(i).Type)...)
 			continue

@@ -20,18 +20,20 @@ var readers = map[string]string{
 	"journal":       `^backup$`,
 	"log-level":     catalogReaders + `|^visits replay$`,
 	"log-format":    catalogReaders + `|^visits replay$`,
-	"search":        `^(search|symbols|report|mcp|origin remove)$`,
-	"search-prefix": `^(search|symbols|report|mcp|origin remove)$`,
-	"visit-policy":  visitReaders + `|^visits replay$`,
-	"visit-rules":   visitReaders + `|^visits replay$`,
-	"host-groups":   visitReaders,
-	"git-schemes":   `^origin add$`, "git-hosts": `^origin add$`, "git-token": `^origin add$`, "git-ssh": `^origin add$`,
+	"search":        `^(search|symbols|report|mcp|doctor|origin remove)$`,
+	"search-prefix": `^(search|symbols|report|mcp|doctor|origin remove)$`,
+	"search-views":  `^doctor$`, "search-shards": `^doctor$`, "search-replicas": `^doctor$`,
+	"search-api-key": `^doctor$`, "search-bearer": `^doctor$`, "search-ca": `^doctor$`, "search-cert": `^doctor$`, "search-key": `^doctor$`,
+	"visit-policy": visitReaders + `|^visits replay$`,
+	"visit-rules":  visitReaders + `|^visits replay$`,
+	"host-groups":  visitReaders,
+	"git-schemes":  `^origin add$`, "git-hosts": `^origin add$`, "git-token": `^origin add$`, "git-ssh": `^origin add$`,
 	"fetch-max-bytes": `^origin add$`, "fetch-stall": `^origin add$`, "fetch-redirects": `^origin add$`,
 	"cache-bytes": `^origin add$`, "allow-private": `^origin add$`, "contact": `^origin add$`,
 }
 
 const (
-	catalogReaders = `^((clips|episode) (list|show|set|retry)|findings|search|symbols|report|mcp|backup|origin .*|visits (next|capacity))$`
+	catalogReaders = `^((clips|episode) (list|show|set|retry)|findings|search|symbols|report|mcp|backup|autoscale|origin .*|visits (next|capacity))$`
 	visitReaders   = `^(origin (add|set|show|enable|disable|save-now)|visits (next|capacity))$`
 )
 

@@ -43,6 +43,7 @@ var placeholders = map[string]string{"invite": "worker"}
 
 // needed are arguments that a command needs before it asks a coordinator.
 var needed = map[string][]string{
+	"autoscale":     {"--action", "x", "--max", "1", "--command", "true"},
 	"health":        {"--mode", "coordinator"},
 	"token create":  {"--role", "reader"},
 	"episode set":   {"--priority", "1"},

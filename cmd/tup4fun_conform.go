@@ -40,9 +40,10 @@ MODEL:
   leasehold tup4fun conform MODEL --map MAP TRACE
 
 --follow reads on at the end of the trace, until Ctrl-C, and prints a deviation
-when it occurs; then it goes on at the next restart of the coordinator. --live is
-for programs, such as coordinator --conform: it begins at the last restart, and
-prints lines of JSON: what was read each second, deviations, and which models wait.
+when it occurs; then it goes on at the next restart of the coordinator. --live
+is for programs, such as coordinator --conform: it begins at the last restart,
+and prints lines of JSON: what was read each second, deviations, and which
+models wait.
 
 The exit code is 0 if all traces conform, 1 if one does not, and 2 if that is
 unknown (a limit was reached, or no model knows something that the coordinator
