@@ -19,8 +19,8 @@ import (
 // openWorker opens the session of a worker that serves an action, and returns its path.
 func (h *fixture) openWorker(action string) string {
 	h.Helper()
-	opened := h.ok("POST", "/api/v1/sessions", `{"name":"w","ttl":10,"serves":[{"action":"`+action+`","slots":2}]}`)
-	require.EqualValues(h, 10, opened["ttl"])
+	opened := h.ok("POST", "/api/v1/sessions", `{"name":"w","ttl":60,"serves":[{"action":"`+action+`","slots":2}]}`)
+	require.EqualValues(h, 60, opened["ttl"])
 	require.Equal(h, false, opened["draining"])
 	return "/api/v1/sessions/" + opened["id"].(string)
 }
