@@ -23,6 +23,10 @@ func SearchServer(l elastic.Layout, err error, shards, replicas int) Finding {
 	}
 	var all, otherShards, otherReplicas []string
 	for _, i := range l.Indices {
+		if i.Shards == 0 { // a serverless server
+			all = append(all, i.Name+" has as many shards as the server wants")
+			continue
+		}
 		all = append(all, fmt.Sprintf("%s has %s and %s", i.Name, numbered(i.Shards, "shard"), numbered(i.Replicas, "replica")))
 		if shards > 0 && i.Shards != shards && !i.Fixed {
 			otherShards = append(otherShards, i.Name)

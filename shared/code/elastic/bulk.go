@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"leasehold/shared/fault"
@@ -33,22 +34,31 @@ type bulk struct {
 	*Index
 	items []item
 	size  int
+	// smaller returns what is written in place of a document that is too large for the server; nil leaves it out. Without
+	// this function flush fails for such a document.
+	smaller func(id string) (document any, err error)
 }
 
 // item is one write.
 type item struct {
 	alias string
 	id    string
+	a     action
 	lines []byte // of the request: the action, and the document unless it is removed
+}
+
+func (b *bulk) newItem(a action, alias, id string, document any) item {
+	i := item{alias: alias, id: id, a: a, lines: asJSON(object{string(a): object{"_index": b.prefix + alias, "_id": id}})}
+	if a != remove {
+		i.lines = append(i.lines, asJSON(document)...)
+	}
+	return i
 }
 
 // add collects a write. If those collected before it fill a request, it sends them first. document
 // is ignored for remove. After an error the write is lost.
 func (b *bulk) add(ctx context.Context, a action, alias, id string, document any) error {
-	i := item{alias: alias, id: id, lines: asJSON(object{string(a): object{"_index": b.prefix + alias, "_id": id}})}
-	if a != remove {
-		i.lines = append(i.lines, asJSON(document)...)
-	}
+	i := b.newItem(a, alias, id, document)
 	b.size += len(i.lines)
 	if b.size > bulkBytes && len(b.items) > 0 || len(b.items) == bulkItems {
 		if err := b.flush(ctx); err != nil {
@@ -67,7 +77,7 @@ func (b *bulk) flush(ctx context.Context) error {
 	backoff := retry.Backoff{Min: 200 * time.Millisecond, Max: 10 * time.Second}.WithDefaults()
 	began := time.Now()
 	for pause := backoff.First(); len(b.items) > 0; pause = backoff.Next(pause) {
-		busy, err := b.send(ctx)
+		busy, err := b.sendParts(ctx, b.items)
 		// Without busy writes the request as a whole failed; the client has repeated that already.
 		if err != nil && (!retry.CanPass(err) || len(busy) == 0) {
 			return err
@@ -98,33 +108,72 @@ type itemAnswer struct {
 	Error  failure `json:"error"`
 }
 
-// send sends the collected writes in one request. If the server refuses some because it is busy, it
+// sendParts is send, in smaller requests if the server answers that one is too large. A document that is too large by
+// itself is replaced.
+func (b *bulk) sendParts(ctx context.Context, items []item) (busy []item, err error) {
+	busy, err = b.send(ctx, items)
+	if failed := (*statusError)(nil); !errors.As(err, &failed) || failed.status != http.StatusRequestEntityTooLarge {
+		return busy, err
+	}
+	if len(items) == 1 {
+		return b.sendSmaller(ctx, items[0], err)
+	}
+	for part := range slices.Chunk(items, (len(items)+1)/2) {
+		refused, failed := b.sendParts(ctx, part)
+		if failed != nil && len(refused) == 0 {
+			return nil, failed
+		}
+		if busy = append(busy, refused...); failed != nil {
+			err = failed
+		}
+	}
+	if len(busy) == 0 {
+		err = nil
+	}
+	return busy, err
+}
+
+// sendSmaller writes what stands for a document that the server refuses with tooLarge.
+func (b *bulk) sendSmaller(ctx context.Context, i item, tooLarge error) (busy []item, err error) {
+	tooLarge = fmt.Errorf("document %s of %s, %d bytes: %w", i.id, i.alias, len(i.lines), tooLarge)
+	if b.smaller == nil || i.a == remove {
+		return nil, tooLarge
+	}
+	document, err := b.smaller(i.id)
+	if err != nil || document == nil {
+		return nil, err
+	}
+	small := b.newItem(i.a, i.alias, i.id, document)
+	if len(small.lines) >= len(i.lines) {
+		return nil, tooLarge
+	}
+	return b.sendParts(ctx, []item{small})
+}
+
+// send sends writes in one request. If the server refuses some because it is busy, it
 // returns these and the error of the last of them. If one can never be written, or the request
 // failed, it returns nil and that error. Kinds come from kindOf.
-func (b *bulk) send(ctx context.Context) (busy []item, err error) {
+func (b *bulk) send(ctx context.Context, items []item) (busy []item, err error) {
 	var body bytes.Buffer
-	for _, i := range b.items {
+	for _, i := range items {
 		body.Write(i.lines)
 	}
 	var answer bulkAnswer
 	err = b.do(ctx, call{method: http.MethodPost, path: "_bulk", query: url.Values{"require_alias": {"true"}}, body: body.Bytes(), isNDJSON: true, answer: &answer})
-	if errors.Is(err, fault.ErrTooLarge) && len(b.items) == 1 {
-		err = fmt.Errorf("document %s of %s, %d bytes: %w", b.items[0].id, b.items[0].alias, len(b.items[0].lines), err)
-	}
 	if err != nil {
 		return nil, err
 	}
-	if len(answer.Items) != len(b.items) {
-		return nil, fmt.Errorf("_bulk: %w: the answer of the search server has %d of %d documents", fault.ErrUnavailable, len(answer.Items), len(b.items))
+	if len(answer.Items) != len(items) {
+		return nil, fmt.Errorf("_bulk: %w: the answer of the search server has %d of %d documents", fault.ErrUnavailable, len(answer.Items), len(items))
 	}
 	for n, answers := range answer.Items {
 		for done, result := range answers { // one entry: the action, with its result
-			failed := b.failureOf(b.items[n], done, result)
+			failed := b.failureOf(items[n], done, result)
 			if failed != nil && !retry.CanPass(failed) {
 				return nil, failed
 			}
 			if failed != nil {
-				busy, err = append(busy, b.items[n]), failed
+				busy, err = append(busy, items[n]), failed
 			}
 		}
 	}
@@ -143,7 +192,7 @@ func (b *bulk) failureOf(i item, a action, result itemAnswer) error {
 		result.Status == http.StatusNotFound && a == remove && result.Error.Type == "":
 		return nil
 	}
-	failed := &statusError{status: result.Status, kind: kindOf(result.Status), what: "document " + i.id + " of " + i.alias, text: result.Error.String(), errorType: result.Error.Type}
+	failed := &statusError{status: result.Status, kind: kindOf(result.Status, result.Error.Type), what: "document " + i.id + " of " + i.alias, text: result.Error.String(), errorType: result.Error.Type}
 	if result.Error.Type == indexNotFound {
 		return b.noteDeleted(failed)
 	}

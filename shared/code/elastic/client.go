@@ -214,7 +214,7 @@ func (c *client) newRequest(ctx context.Context, to node, x call) (*http.Request
 // refusal returns the error of an answer with a status of 300 or more. It keeps a pause of at most
 // an hour from the header Retry-After, and the reason if the answer has one.
 func refusal(x call, answer *http.Response, data []byte) error {
-	e := &statusError{status: answer.StatusCode, kind: kindOf(answer.StatusCode), what: x.method + " " + x.path}
+	e := &statusError{status: answer.StatusCode, kind: kindOf(answer.StatusCode, ""), what: x.method + " " + x.path}
 	if seconds, err := strconv.Atoi(answer.Header.Get("Retry-After")); err == nil && seconds > 0 {
 		e.retryAfter = time.Duration(min(seconds, 3600)) * time.Second
 	}
@@ -223,6 +223,7 @@ func refusal(x call, answer *http.Response, data []byte) error {
 	}
 	if json.Unmarshal(data, &body) == nil {
 		e.errorType, e.text = body.Error.Type, body.Error.String()
+		e.kind = kindOf(e.status, e.errorType)
 	}
 	return e
 }
@@ -247,9 +248,16 @@ func (f failure) String() string {
 	return strings.ToValidUTF8(text[:min(len(text), maxErrorText)], "")
 }
 
-// kindOf returns the kind of error of a status, such as fault.ErrNotFound for 404; one from 500
-// gives fault.ErrUnavailable, which is tried again, and one not listed fault.ErrInvalid.
-func kindOf(status int) error {
+// clusterBlock is the type of the error of a server that refuses writes for now, as when its disk is full. Some versions
+// answer it with 429, and others with 403.
+const clusterBlock = "cluster_block_exception"
+
+// kindOf returns the kind of error of a status and the server's type of error, such as fault.ErrNotFound for 404; one from
+// 500 gives fault.ErrUnavailable, which is tried again, and one not listed fault.ErrInvalid.
+func kindOf(status int, errorType string) error {
+	if errorType == clusterBlock {
+		return fault.ErrOverloaded
+	}
 	switch status {
 	case http.StatusUnauthorized:
 		return fault.ErrUnauthenticated

@@ -35,7 +35,7 @@ type Config struct {
 
 	RetryFor  time.Duration     // how long a request is repeated that the server refuses or does not answer; 0: a minute
 	Transport http.RoundTripper // nil: net/http's
-	Log       *slog.Logger      // of waits for the server; nil: none
+	Log       *slog.Logger      // of waits for the server, and of files that it refuses; nil: none
 }
 
 // Limits of time.
@@ -50,6 +50,7 @@ const (
 // ends it.
 type Index struct {
 	client   *client
+	log      *slog.Logger
 	prefix   string
 	views    bool
 	shards   int // 0, and nil: as the server has it set
@@ -87,7 +88,11 @@ func New(c Config) (*Index, error) {
 	if !wellFormedPrefix.MatchString(c.Prefix) {
 		return nil, fmt.Errorf("prefix %.80q of the indices: %w: want at most 50 of a-z 0-9 _ -, and a letter or digit first", c.Prefix, fault.ErrInvalid)
 	}
-	return &Index{client: client, prefix: c.Prefix, views: c.Views, shards: c.Shards, replicas: c.Replicas, known: &known{},
+	log := c.Log
+	if log == nil {
+		log = slog.New(slog.DiscardHandler)
+	}
+	return &Index{client: client, log: log, prefix: c.Prefix, views: c.Views, shards: c.Shards, replicas: c.Replicas, known: &known{},
 		trigrams: sync.Pool{New: func() any { return &segment.Trigrams{} }}}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 
 	"leasehold/shared/fault"
 )
@@ -127,18 +128,14 @@ func (x *Index) prepareIndices(ctx context.Context) error {
 	if x.prepared.Load() {
 		return nil
 	}
-	if err := x.checkServer(ctx); err != nil {
+	if _, err := x.readServer(ctx); err != nil {
 		return err
 	}
 	for _, index := range x.indices() {
-		err := x.client.do(ctx, call{method: http.MethodPut, path: x.prefix + index + version, body: asJSON(x.createBody(index))})
-		if failed := (*statusError)(nil); errors.As(err, &failed) && failed.errorType == "resource_already_exists_exception" {
-			err = nil
-		}
-		if err != nil {
+		if err := x.createIndex(ctx, index); err != nil {
 			return err
 		}
-		err = x.checkIndex(ctx, index)
+		err := x.checkIndex(ctx, index)
 		if errors.Is(err, fault.ErrNotFound) { // somebody has removed its alias
 			action := object{"add": object{"index": x.prefix + index + version, "alias": x.prefix + index}}
 			err = errors.Join(x.client.do(ctx, call{method: http.MethodPost, path: "_aliases", body: asJSON(object{"actions": []object{action}})}), x.checkIndex(ctx, index))
@@ -149,6 +146,24 @@ func (x *Index) prepareIndices(ctx context.Context) error {
 	}
 	x.prepared.Store(true)
 	return nil
+}
+
+// createIndex creates an index, unless it exists. A serverless server, which sets shards, replicas and durability itself,
+// refuses these settings; then it creates the index without them.
+func (x *Index) createIndex(ctx context.Context, index string) error {
+	body := x.createBody(index)
+	c := call{method: http.MethodPut, path: x.prefix + index + version, body: asJSON(body)}
+	err := x.client.do(ctx, c)
+	failed := (*statusError)(nil)
+	if errors.As(err, &failed) && failed.status == http.StatusBadRequest && strings.Contains(failed.text, "serverless") {
+		body["settings"] = object{"analysis": body["settings"].(object)["analysis"]}
+		c.body = asJSON(body)
+		err = x.client.do(ctx, c)
+	}
+	if errors.As(err, &failed) && failed.errorType == "resource_already_exists_exception" {
+		return nil
+	}
+	return err
 }
 
 // server is what a server tells about itself.
@@ -167,24 +182,33 @@ func (s server) name() string {
 	return "Elasticsearch " + s.Version.Number
 }
 
+// wantedServers are the servers that this package knows.
+const wantedServers = "want OpenSearch, or Elasticsearch 7.10 or later"
+
+// readServer returns what the server tells about itself. It returns fault.ErrInvalid if it is something else, or a version
+// that is too old.
 func (x *Index) readServer(ctx context.Context) (s server, err error) {
 	err = x.client.do(ctx, call{method: http.MethodGet, answer: &s})
-	return s, err
+	if err == nil && s.Version.Number == "" {
+		err = errors.New("its answer has no version")
+	} else if err != nil && !errors.Is(err, fault.ErrInvalid) && !errors.Is(err, fault.ErrNotFound) {
+		return s, err
+	}
+	if err != nil {
+		return s, fmt.Errorf("%s: %w: this is no search server: %s: %w", x.client.nodes, fault.ErrInvalid, wantedServers, err)
+	}
+	if s.isTooOld() {
+		return s, fmt.Errorf("search server %s: version %.40q: %w: %s", x.client.nodes, s.Version.Number, fault.ErrInvalid, wantedServers)
+	}
+	return s, nil
 }
 
-// checkServer returns fault.ErrInvalid if the server is older than Elasticsearch 7.10. Each
-// OpenSearch is accepted, because the first one is a later fork.
-func (x *Index) checkServer(ctx context.Context) error {
-	server, err := x.readServer(ctx)
-	if err != nil {
-		return err
-	}
+// isTooOld reports whether the server is older than Elasticsearch 7.10. No OpenSearch is, because the first one is a later
+// fork.
+func (s server) isTooOld() bool {
 	major, minor := 0, 0
-	_, _ = fmt.Sscanf(server.Version.Number, "%d.%d", &major, &minor) // a number that cannot be read is too old
-	if server.Version.Distribution != "opensearch" && (major < 7 || major == 7 && minor < 10) {
-		return fmt.Errorf("search server: version %.40q: %w: want Elasticsearch 7.10 or later, or OpenSearch", server.Version.Number, fault.ErrInvalid)
-	}
-	return nil
+	_, _ = fmt.Sscanf(s.Version.Number, "%d.%d", &major, &minor) // a number that cannot be read is too old
+	return s.Version.Distribution != "opensearch" && (major < 7 || major == 7 && minor < 10)
 }
 
 // indexState describes an index of the server.
@@ -214,7 +238,7 @@ func (x *Index) checkIndex(ctx context.Context, index string) error {
 		return err
 	}
 	for name, state := range found {
-		if got := state.Settings.Index.Translog.Durability; got != durable {
+		if got := state.Settings.Index.Translog.Durability; got != durable && got != "" { // durable is the default
 			return fmt.Errorf("index %s: %w: its setting translog.durability is %q: want %q, so that acknowledged writes are on disk", name, fault.ErrCorrupt, got, durable)
 		}
 		for field, want := range mappings[index] {

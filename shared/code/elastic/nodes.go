@@ -48,6 +48,15 @@ func newNodes(urls string) (*nodes, error) {
 	return n, nil
 }
 
+// String returns the addresses without users and passwords.
+func (n *nodes) String() string {
+	var all []string
+	for _, node := range n.all {
+		all = append(all, node.base)
+	}
+	return strings.Join(all, ",")
+}
+
 // pick returns the number of the node for a request.
 func (n *nodes) pick() int {
 	n.mu.Lock()

@@ -81,6 +81,19 @@ func (x *Index) setBlobFacts(ctx context.Context, m code.Manifest, all []*file) 
 	})
 }
 
+// warnRefused logs which files are not indexed, because the server refuses documents of their size.
+func (x *Index) warnRefused(ctx context.Context, m code.Manifest, all []*file) {
+	first, n := "", 0
+	for _, f := range all {
+		if f.Skipped == SkipRefused {
+			first, n = cmp.Or(first, f.Filename), n+1
+		}
+	}
+	if n > 0 {
+		x.log.WarnContext(ctx, "code index: files are "+SkipRefused, "repository", m.Repo, "files", n, "first", first)
+	}
+}
+
 // Publish writes the documents of the repository's generation, and then makes searches see it in
 // place of the one before. If they see the same generation already, it does nothing. It fails with
 // fault.ErrInvalid for a manifest out of range, fault.ErrConflict for an unindexed blob, and
@@ -103,6 +116,7 @@ func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 	if err := x.setBlobFacts(ctx, m, all); err != nil {
 		return err
 	}
+	x.warnRefused(ctx, m, all)
 	g := newGeneration(m, all, now.home)
 	if !now.isCurrent(g.RepoID, g.ID) {
 		err = x.writeGeneration(ctx, g, all)

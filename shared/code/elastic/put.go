@@ -20,8 +20,18 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, all []code.Blob) e
 	return nil
 }
 
+// SkipRefused is the reason of a blob that is not indexed, because the server answers 413 to a request with it alone.
+const SkipRefused = "larger than the search server accepts (http.max_content_length)"
+
+// refused returns the blob that stands for one which is too large for the server.
+func refused(b code.Blob) code.Blob {
+	b.Size, b.Content, b.Skipped = max(b.Size, int64(len(b.Content))), nil, SkipRefused
+	return b
+}
+
 // putBlobs writes those of the blobs that the server does not have; of several with one id the
-// first. A blob that exists by now counts as created, because its content is the same.
+// first. A blob that exists by now counts as created, because its content is the same. One that is too large for the
+// server is skipped with SkipRefused.
 func (x *Index) putBlobs(ctx context.Context, all []code.Blob) error {
 	ids := make([]code.OID, len(all))
 	first := make(map[code.OID]code.Blob, len(all))
@@ -35,7 +45,7 @@ func (x *Index) putBlobs(ctx context.Context, all []code.Blob) error {
 	if err != nil {
 		return err
 	}
-	writes := bulk{Index: x}
+	writes := bulk{Index: x, smaller: func(id string) (any, error) { return x.newBlob(refused(first[code.OID(id)])) }}
 	for _, id := range missing {
 		b, err := x.newBlob(first[id])
 		if err != nil {

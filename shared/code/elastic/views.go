@@ -88,10 +88,10 @@ type reportedFunction struct {
 
 // writeViews writes the text of all files of a generation, and the report of its repository with
 // its maxReported largest functions. It reads the texts in groups (bySize), and cuts the report
-// after each, so that memory is bounded. Skipped and lost blobs are left out. After an error a part
+// after each, so that memory is bounded. Skipped and lost blobs are left out, and texts that are too large for the server. After an error a part
 // may be written, which writing again replaces.
 func (x *Index) writeViews(ctx context.Context, g *generation, all []*file) error {
-	writes := bulk{Index: x}
+	writes := bulk{Index: x, smaller: func(string) (any, error) { return nil, nil }}
 	report := repositoryReport{Generation: g.ID, RepoID: g.RepoID, Repository: g.Repo, Report: []reportedFunction{}}
 	for group := range bySize(all) {
 		of := map[code.OID]*blob{}

@@ -64,12 +64,7 @@ type aliasBody struct {
 // exists, and other settings and types than those that package elastic sends.
 func (s *Server) create(r request) (any, *refusal) {
 	var body struct {
-		Settings struct {
-			Durability string         `json:"index.translog.durability"`
-			Shards     int            `json:"index.number_of_shards"`
-			Replicas   *int           `json:"index.number_of_replicas"`
-			Analysis   map[string]any `json:"analysis"`
-		} `json:"settings"`
+		Settings settings             `json:"settings"`
 		Mappings mapping              `json:"mappings"`
 		Aliases  map[string]aliasBody `json:"aliases"`
 	}
@@ -89,16 +84,15 @@ func (s *Server) create(r request) (any, *refusal) {
 	if !reflect.DeepEqual(body.Settings.Analysis, want) {
 		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "analysis %v", body.Settings.Analysis)
 	}
-	if body.Settings.Shards < 0 || body.Settings.Shards > 1024 || body.Settings.Replicas != nil && *body.Settings.Replicas < 0 {
-		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "Failed to parse value for setting [index.number_of_shards] or [index.number_of_replicas]")
+	if err := body.Settings.check(s.Serverless); err != nil {
+		return nil, err
 	}
 	if err := checkFields(body.Mappings.Properties); err != nil {
 		return nil, err
 	}
 	s.created++
 	i := &index{uuid: fmt.Sprint("uuid-", s.created), mapping: body.Mappings, docs: map[string]*document{}}
-	i.settings = map[string]any{"index": map[string]any{"uuid": i.uuid, "translog": map[string]any{"durability": body.Settings.Durability},
-		"number_of_shards": fmt.Sprint(max(1, body.Settings.Shards)), "number_of_replicas": fmt.Sprint(*cmp.Or(body.Settings.Replicas, new(1)))}}
+	i.settings = map[string]any{"index": body.Settings.shown(i.uuid, s.Serverless)}
 	for name, a := range body.Aliases {
 		if s.indices[name] != nil {
 			return nil, refuse(http.StatusBadRequest, "invalid_alias_name_exception", "Invalid alias name [%s]: an index or data stream exists with the same name as the alias", name)
@@ -109,6 +103,34 @@ func (s *Server) create(r request) (any, *refusal) {
 	}
 	s.indices[r.name] = i
 	return map[string]any{"acknowledged": true, "shards_acknowledged": true, "index": r.name}, nil
+}
+
+// settings are those of an index that package elastic sends.
+type settings struct {
+	Durability string         `json:"index.translog.durability"`
+	Shards     int            `json:"index.number_of_shards"`
+	Replicas   *int           `json:"index.number_of_replicas"`
+	Analysis   map[string]any `json:"analysis"`
+}
+
+// check refuses numbers out of range, and on a serverless server all but the analysis.
+func (s settings) check(serverless bool) *refusal {
+	if s.Shards < 0 || s.Shards > 1024 || s.Replicas != nil && *s.Replicas < 0 {
+		return refuse(http.StatusBadRequest, "illegal_argument_exception", "Failed to parse value for setting [index.number_of_shards] or [index.number_of_replicas]")
+	}
+	if serverless && (s.Durability != "" || s.Shards > 0 || s.Replicas != nil) {
+		return refuse(http.StatusBadRequest, "illegal_argument_exception", "Settings [index.number_of_shards,index.translog.durability] are not available when running in serverless mode")
+	}
+	return nil
+}
+
+// shown returns the settings of an index as the server tells them.
+func (s settings) shown(uuid string, serverless bool) map[string]any {
+	if serverless {
+		return map[string]any{"uuid": uuid}
+	}
+	return map[string]any{"uuid": uuid, "translog": map[string]any{"durability": s.Durability},
+		"number_of_shards": fmt.Sprint(max(1, s.Shards)), "number_of_replicas": fmt.Sprint(*cmp.Or(s.Replicas, new(1)))}
 }
 
 // checkFields refuses types that the server does not have.
@@ -133,9 +155,9 @@ func checkFields(fields map[string]field) *refusal {
 // refuses with not found.
 func (s *Server) get(r request) (any, *refusal) {
 	if r.name == "" {
-		version := map[string]any{"number": "8.15.0"}
+		version := map[string]any{"number": cmp.Or(s.Number, "8.15.0")}
 		if s.OpenSearch {
-			version = map[string]any{"number": "2.11.0", "distribution": "opensearch"}
+			version = map[string]any{"number": cmp.Or(s.Number, "2.11.0"), "distribution": "opensearch"}
 		}
 		return map[string]any{"name": "elastictest", "cluster_uuid": "cluster-in-memory", "version": version}, nil
 	}

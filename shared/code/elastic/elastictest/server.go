@@ -2,6 +2,7 @@ package elastictest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -17,6 +18,9 @@ import (
 type Server struct {
 	User, Password string // those of clients; empty: every client
 	OpenSearch     bool
+	Serverless     bool   // refuses settings that it decides itself, and does not tell them
+	Number         string // of the version; empty: a default
+	MaxBody        int    // bytes, http.max_content_length; 0: the default
 
 	// Fail answers a request instead of the server, if it returns an answer. It may change
 	// nothing. It may be called concurrently.
@@ -187,7 +191,7 @@ func (s *Server) answer(r *http.Request, body []byte) (status int, answer any) {
 		e := refuse(http.StatusUnauthorized, "security_exception", "unable to authenticate user [%s]", user)
 		return e.status, e.body()
 	}
-	if len(body) > maxBody { // without a body, and without a word
+	if len(body) > cmp.Or(s.MaxBody, maxBody) { // without a body, and without a word
 		return http.StatusRequestEntityTooLarge, nil
 	}
 	answer, err := s.route(r, body)
