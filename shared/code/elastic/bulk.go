@@ -34,7 +34,7 @@ type bulk struct {
 	*Index
 	items []item
 	size  int
-	// smaller returns what is written in place of a document that is too large for the server; nil leaves it out. Without
+	// smaller returns the document to write in place of one too large for the server; nil leaves it out. Without
 	// this function flush fails for such a document.
 	smaller func(id string) (document any, err error)
 }
@@ -108,7 +108,7 @@ type itemAnswer struct {
 	Error  failure `json:"error"`
 }
 
-// sendParts is send, in smaller requests if the server answers that one is too large. A document that is too large by
+// sendParts is send, in smaller requests if the server answers that one is too large. A document too large by
 // itself is replaced.
 func (b *bulk) sendParts(ctx context.Context, items []item) (busy []item, err error) {
 	busy, err = b.send(ctx, items)

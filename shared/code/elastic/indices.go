@@ -195,7 +195,7 @@ func (x *Index) readServer(ctx context.Context) (s server, err error) {
 		return s, err
 	}
 	if err != nil {
-		return s, fmt.Errorf("%s: %w: this is no search server: %s: %w", x.client.nodes, fault.ErrInvalid, wantedServers, err)
+		return s, fmt.Errorf("%s: %w: want the URL of a search server: %s: %w", x.client.nodes, fault.ErrInvalid, wantedServers, err)
 	}
 	if s.isTooOld() {
 		return s, fmt.Errorf("search server %s: version %.40q: %w: %s", x.client.nodes, s.Version.Number, fault.ErrInvalid, wantedServers)

@@ -22,7 +22,7 @@ type candidate struct {
 type join struct {
 	files, blobs any       // queries; blobs is nil if every blob may match
 	byFiles      bool      // pages are of files, else of blobs
-	pages        selection // of the side that is read first
+	pages        selection // of the side to read first
 	last         bool      // no byPath follows
 }
 

@@ -20,7 +20,7 @@ func (x *Index) PutBlobs(ctx context.Context, batchID string, all []code.Blob) e
 	return nil
 }
 
-// SkipRefused is the reason of a blob that is not indexed, because the server answers 413 to a request with it alone.
+// SkipRefused is the reason of a blob without an index, because the server answers 413 to a request with it alone.
 const SkipRefused = "larger than the search server accepts (http.max_content_length)"
 
 // refused returns the blob that stands for one which is too large for the server.
@@ -30,7 +30,7 @@ func refused(b code.Blob) code.Blob {
 }
 
 // putBlobs writes those of the blobs that the server does not have; of several with one id the
-// first. A blob that exists by now counts as created, because its content is the same. One that is too large for the
+// first. A blob that exists by now counts as created, because its content is the same. One too large for the
 // server is skipped with SkipRefused.
 func (x *Index) putBlobs(ctx context.Context, all []code.Blob) error {
 	ids := make([]code.OID, len(all))

@@ -15,8 +15,8 @@ type plan struct {
 	filters   map[code.Filter]func(name string) bool // of Filter
 	needs     map[code.Expr]match.Need               // by leaf: what a matching text, name or path has
 	readsText bool                                   // whether texts must be read
-	mayShow   []code.Expr                            // each Content and Sym that is not negated
-	paths     []code.Expr                            // each Path that is not negated
+	mayShow   []code.Expr                            // each Content and Sym without a Not around it
+	paths     []code.Expr                            // each Path without a Not around it
 }
 
 // newPlan compiles q.
