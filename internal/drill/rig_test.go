@@ -119,15 +119,15 @@ func (r *rig) start(command, mode string, args ...string) *binary.Process {
 func (r *rig) worker(action, script string, args ...string) *binary.Process {
 	r.Helper()
 	before := r.workers(action)
-	p := r.start(program, "worker", append([]string{"--actions", "", "--slots", "1", "--exec", action + "=" + r.script(script)}, args...)...)
+	p := r.start(program, "worker", append([]string{"--actions", "", "--slots", "1", "--exec", action + "=" + r.script(action, script)}, args...)...)
 	binary.Eventually(r.T, "the worker serves "+action, func() bool { return r.workers(action) > before })
 	return p
 }
 
-// script writes a shell script and returns its path.
-func (r *rig) script(text string) string {
+// script writes a shell script for an action and returns its path.
+func (r *rig) script(action, text string) string {
 	r.Helper()
-	f, err := os.CreateTemp(r.dir, "script-*.sh")
+	f, err := os.CreateTemp(r.dir, action+"-*.sh")
 	require.NoError(r, err)
 	_, err = fmt.Fprintln(f, "#!/bin/sh\n"+text)
 	require.NoError(r, err)

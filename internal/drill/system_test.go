@@ -56,7 +56,7 @@ var systemFaults = []fault{
 			check := 0
 			binary.Eventually(r.T, "the trace is checked", func() bool {
 				check = r.coordinator.Child("--live")
-				return check != 0
+				return check != 0 && len(r.report()) == 0 // until it has begun, that is an item
 			})
 			require.NoError(r, syscall.Kill(check, syscall.SIGSTOP))
 			r.run("task", "cancel", r.create("resize"))

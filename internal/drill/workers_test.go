@@ -37,9 +37,10 @@ var workerFaults = []fault{
 		cause: models.CauseOwnFault,
 		begin: func(r *rig) {
 			r.worker("convert", "cat")
-			scripts, err := filepath.Glob(filepath.Join(r.dir, "script-*.sh"))
+			scripts, err := filepath.Glob(filepath.Join(r.dir, "convert-*.sh"))
 			require.NoError(r, err)
-			require.NoError(r, os.Remove(scripts[len(scripts)-1]))
+			require.Len(r, scripts, 1)
+			require.NoError(r, os.Remove(scripts[0]))
 			r.create("convert")
 		},
 	},
@@ -50,7 +51,7 @@ var workerFaults = []fault{
 	{cause: models.CauseVersions, begin: func(r *rig) {
 		older := filepath.Join(r.dir, "older")
 		require.NoError(r, binary.Build(older, "-ldflags", "-X leasehold/shared/process/build.commit=000000000000"))
-		r.start(older, "worker", "--actions", "", "--exec", "mail="+r.script("cat"))
+		r.start(older, "worker", "--actions", "", "--exec", "mail="+r.script("mail", "cat"))
 	}},
 }
 

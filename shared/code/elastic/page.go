@@ -156,9 +156,6 @@ func allOf(parts ...any) any {
 	return object{"bool": object{"filter": filter}}
 }
 
-// noDocument matches no document.
-var noDocument = object{"bool": object{"must_not": []any{everyDocument}}}
-
 // anyOf returns the query that matches what at least one of parts matches. There must be a part.
 func anyOf(parts []any) any {
 	if len(parts) == 1 {
