@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/platform"
+	"leasehold/shared/process/wording"
 )
 
 // A Fleet starts and ends workers.
@@ -69,8 +71,8 @@ func run(ctx context.Context, words []string, env ...string) (printed string, er
 	ctx, cancel := context.WithTimeoutCause(ctx, commandTimeout, fmt.Errorf("it did not end within %s", commandTimeout))
 	defer cancel()
 	c := exec.CommandContext(ctx, words[0], words[1:]...)
-	out, errs := &limited{}, &limited{}
-	c.Stdout, c.Stderr = out, errs
+	out, outEnd, errEnd := &limited{}, &wording.Tail{}, &wording.Tail{}
+	c.Stdout, c.Stderr = io.MultiWriter(out, outEnd), errEnd
 	c.Env = append(config.ChildEnvironment(), env...)
 	platform.KillWithChildren(c)
 	c.WaitDelay = outputAfter
@@ -79,7 +81,7 @@ func run(ctx context.Context, words []string, env ...string) (printed string, er
 		if ctx.Err() != nil {
 			err = errors.Join(context.Cause(ctx), err)
 		}
-		return "", fmt.Errorf("%s: %w: %w: %s", words[0], fault.ErrUnavailable, err, models.Redact(cmp.Or(errs.lastLine(), out.lastLine())))
+		return "", fmt.Errorf("%s: %w: %w: %s", words[0], fault.ErrUnavailable, err, models.Redact(cmp.Or(errEnd.LastLine(), outEnd.LastLine())))
 	}
 	return string(out.kept), nil
 }
@@ -91,9 +93,4 @@ func (l *limited) Write(p []byte) (int, error) {
 	const most = 1 << 20
 	l.kept = append(l.kept, p[:min(len(p), most-len(l.kept))]...)
 	return len(p), nil
-}
-
-func (l *limited) lastLine() string {
-	text := strings.TrimSpace(strings.ToValidUTF8(string(l.kept), "\uFFFD"))
-	return text[strings.LastIndexByte(text, '\n')+1:]
 }

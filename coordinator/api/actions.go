@@ -2,14 +2,12 @@ package api
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"leasehold/coordinator/actions"
 	"leasehold/models"
 	"leasehold/shared/access"
 	"leasehold/shared/api/types"
-	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/space/browse"
@@ -47,16 +45,11 @@ func (s *server) listActions(ctx context.Context, q *request) (types.Page[types.
 }
 
 func (s *server) getAction(ctx context.Context, q *request) (types.Action, error) {
-	a, err := s.Actions.ReadOne(ctx, q.text("action"))
-	return shownAction(a, actions.DefaultTargetWait), err
+	return s.actionFor(ctx, q, time.Duration(q.number("target_wait"))*time.Second)
 }
 
-// measureAction is getAction for a client that names the wait it aims at.
-func (s *server) measureAction(ctx context.Context, q *request) (types.Action, error) {
-	target := time.Duration(q.number("target_wait")) * time.Second
-	if target < actions.MinTargetWait {
-		return types.Action{}, fmt.Errorf("target_wait 0: %w: want 1 to %.0f seconds", fault.ErrInvalid, actions.MaxTargetWait.Seconds())
-	}
+// actionFor returns the action of a request. Its wanted slots are for a wait of target.
+func (s *server) actionFor(ctx context.Context, q *request, target time.Duration) (types.Action, error) {
 	a, err := s.Actions.ReadOne(ctx, q.text("action"))
 	return shownAction(a, target), err
 }
@@ -70,14 +63,14 @@ func (s *server) pauseAction(ctx context.Context, q *request, n types.NewPause) 
 	if err := s.tasksOf(q).PauseFor(ctx, q.text("action"), by, n.Reason); err != nil {
 		return types.Action{}, err
 	}
-	return s.getAction(ctx, q)
+	return s.actionFor(ctx, q, actions.DefaultTargetWait)
 }
 
 func (s *server) resumeAction(ctx context.Context, q *request) (types.Action, error) {
 	if err := s.tasksOf(q).Resume(ctx, q.text("action")); err != nil {
 		return types.Action{}, err
 	}
-	return s.getAction(ctx, q)
+	return s.actionFor(ctx, q, actions.DefaultTargetWait)
 }
 
 func (s *server) listLeases(ctx context.Context, q *request) (types.Page[types.Lease], error) {

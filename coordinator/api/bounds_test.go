@@ -74,10 +74,10 @@ func TestWhatIsAtABoundIsAcceptedAndBeyondItRefused(t *testing.T) {
 	}
 	_, problem := h.call("POST", v1+"/tasks", task(`"timeout":`+most+`.1`))
 	require.Contains(t, problem["detail"], "timeout "+most+".1")
-	for _, path := range []string{"/origins?offset=2147483647", "/origins?limit=10000", "/origins?limit=0", "/visits/capacity?slots=1048576", "/tasks?limit=1000"} {
+	for _, path := range []string{"/origins?offset=2147483647", "/origins?limit=10000", "/origins?limit=0", "/visits/capacity?slots=1048576", "/tasks?limit=1000", "/actions/a?target_wait=1", "/actions/a?target_wait=86400"} {
 		h.ok("GET", v1+path, "")
 	}
-	for _, path := range []string{"/origins?offset=2147483648", "/origins?offset=-1", "/origins?limit=10001", "/visits/capacity?slots=1048577", "/tasks?limit=1001"} {
+	for _, path := range []string{"/origins?offset=2147483648", "/origins?offset=-1", "/origins?limit=10001", "/visits/capacity?slots=1048577", "/tasks?limit=1001", "/actions/a?target_wait=0", "/actions/a?target_wait=86401"} {
 		h.refuses("invalid", "GET", v1+path, "")
 	}
 }

@@ -196,7 +196,7 @@ func (p param) describe() object {
 	s := object{"type": [...]string{textParam: "string", idParam: "string", numberParam: "integer", flagParam: "boolean", timeParam: "string"}[p.kind]}
 	switch p.kind {
 	case numberParam:
-		s["minimum"], s["maximum"] = 0, p.max
+		s["minimum"], s["maximum"] = p.min, p.max
 	case timeParam:
 		s["format"] = "date-time"
 	case idParam:

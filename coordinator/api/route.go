@@ -145,7 +145,7 @@ type param struct {
 	in        string // path or header; empty: query
 	kind      paramKind
 	absent    any    // the value if it is absent; nil: the zero value
-	max       int    // of a number, which is 0 or more
+	min, max  int    // of a number, which is 0 or more
 	required  bool   // of a query
 	schema    string // more constraints, as constrain reads them
 }
@@ -197,8 +197,8 @@ func (p param) parse(text string) (value any, err error) {
 	switch {
 	case p.kind == numberParam:
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 0 || n > p.max {
-			return nil, fmt.Errorf("%s %.64q: %w: want a whole number from 0 to %d", p.name, text, fault.ErrInvalid, p.max)
+		if err != nil || n < p.min || n > p.max {
+			return nil, fmt.Errorf("%s %.64q: %w: want a whole number from %d to %d", p.name, text, fault.ErrInvalid, p.min, p.max)
 		}
 		return n, nil
 	case p.kind == flagParam:
