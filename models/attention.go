@@ -99,6 +99,8 @@ type Remedy struct {
 type AttentionReport struct {
 	At    time.Time   `json:"at" doc:"when they were computed; once a second while the coordinator runs"`
 	Items []Attention `json:"items"`
+	// All workers must write to this cluster.
+	SearchCluster string `json:"search_cluster,omitempty" doc:"the id of the cluster that the coordinator's search server belongs to; absent if it has no search server, or has not reached it yet"`
 }
 
 // Worst returns the severity of the first item, which is the worst; empty if there is none.

@@ -1,6 +1,7 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -15,10 +16,14 @@ type Hours string
 // AnyHours takes the hours of an origin back.
 const AnyHours Hours = "any"
 
+// ErrNoHours is the error of hours that begin and end at the same minute.
+var ErrNoHours = errors.New("they begin and end at the same minute; " + HoursRule)
+
 // HoursRule is the end of an error about hours: what ParseHours accepts.
 const HoursRule = "want FROM-TO such as 22:00-06:00, with @ZONE such as @Europe/Berlin unless it is UTC; or any, for no limit"
 
 // ParseHours checks hours as a user writes them, and returns the form that is kept; AnyHours becomes empty.
+// The error is ErrNoZone or ErrNoHours if the text has the form of hours.
 func ParseHours(text Hours) (Hours, error) {
 	if text == AnyHours {
 		return "", nil
@@ -45,7 +50,7 @@ func (h Hours) window() (w window, err error) {
 	}
 	w.to %= 24 * 60
 	if w.from == w.to {
-		return w, fmt.Errorf("they begin and end at the same minute; %s", HoursRule)
+		return w, ErrNoHours
 	}
 	w.zone, err = LoadZone(name)
 	return w, err

@@ -21,14 +21,14 @@ func hasDrive(uri string) bool {
 	return letter >= 'a' && letter <= 'z'
 }
 
-// isCleanPath reports whether uri is an absolute path without . and .., of at most 4096 bytes. A path
+// isCleanPath reports whether uri is an absolute path without ., .. and NUL, of at most 4096 bytes. A path
 // of Windows begins with a drive (C:\a) or a share (\\server\share\a).
 func isCleanPath(uri string) bool {
 	if len(uri) > MaxURI {
 		return false
 	}
 	if strings.HasPrefix(uri, "/") {
-		return path.Clean(uri) == uri
+		return path.Clean(uri) == uri && !strings.Contains(uri, "\x00")
 	}
 	share, isShare := strings.CutPrefix(uri, `\\`)
 	switch {

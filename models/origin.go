@@ -11,9 +11,9 @@ import (
 
 // Origin is a source to visit periodically, because it lists recordings or other origins.
 type Origin struct {
-	ID       string     `json:"id"` // NewID(kind, uri)
-	Kind     OriginKind `json:"kind"`
-	URI      string     `json:"uri"` // an http(s) URL, or an absolute path
+	ID       string     `json:"id" schema:"id"` // NewID(kind, uri)
+	Kind     OriginKind `json:"kind" schema:"kind"`
+	URI      string     `json:"uri" schema:"anyURI"` // an http(s) URL, or an absolute path
 	Priority int64      `json:"priority" doc:"of its recordings, unless they have their own; higher is sooner; of a lister, above 0: first visits of the origins it lists come first"`
 	AddedAt  time.Time  `json:"added_at,omitzero"`
 	// Every is the fixed time between two visits of an added origin; 0 leaves it to the policy, nil leaves it as it
@@ -34,7 +34,7 @@ type Origin struct {
 	Listed bool `json:"listed,omitempty" doc:"a lister or another machine named it, not the operator: private addresses are not dialled for it"`
 	// Disabled is why it is not visited; empty: it is enabled. The schedule keeps it, not the
 	// catalog, and only lists and pages of origins have it.
-	Disabled string `json:"disabled,omitempty" enum:"failures,gone,lister,operator" doc:"why it is not visited; absent: it is enabled"`
+	Disabled string `json:"disabled,omitempty" schema:"enum: ['', failures, gone, lister, operator]" doc:"why it is not visited; absent: it is enabled"`
 
 	// MovesTo is an address that the feed gave as its new one at each visit since MovesSince; MovedFrom is the URI
 	// that the origin had before it last moved.
@@ -63,7 +63,7 @@ func ValidEvery(every Seconds) bool {
 }
 
 // BranchRule is the end of an error about branches or tags: what ValidBranches accepts.
-const BranchRule = "want at most 64 names, patterns such as release-*, or HEAD, each of 1 to 255 bytes without spaces"
+const BranchRule = "want at most 64 names, patterns such as release-*, or HEAD, each of 1 to 255 characters without spaces"
 
 // BranchPattern is a regular expression of the names and patterns that ValidBranches accepts, apart from their length.
 const BranchPattern = `^(` + branchChar + `|[*?]|` + branchClass + `)(` + branchChar + `|[-*?]|` + branchClass + `)*$`
@@ -87,7 +87,7 @@ func ValidBranches(branches []string) bool {
 func validBranch(b string) bool {
 	_, err := path.Match(b, "")
 	isSpace := func(r rune) bool { return r <= ' ' || r == 0x7f }
-	return err == nil && b != "" && len(b) <= 255 && b[0] != '-' && utf8.ValidString(b) && !strings.ContainsFunc(b, isSpace)
+	return err == nil && b != "" && utf8.RuneCountInString(b) <= 255 && b[0] != '-' && utf8.ValidString(b) && !strings.ContainsFunc(b, isSpace)
 }
 
 // CheckRefs returns the end of an error if the branches or tags of an origin of this kind are not valid: the field,
@@ -161,7 +161,7 @@ type Outcome struct {
 	Origin string    `json:"origin" schema:"id"`
 	Status Status    `json:"status" schema:"enum: [eventful, uneventful, failed, not_found]"`
 	Error  string    `json:"error,omitempty" doc:"why it failed"`
-	Fault  Fault     `json:"fault,omitempty" enum:"host,gone" doc:"of a failure: host (no connection to it) or gone (for good, such as HTTP 410)"`
+	Fault  Fault     `json:"fault,omitempty" schema:"enum: ['', host, gone]" doc:"of a failure: host (no connection to it) or gone (for good, such as HTTP 410)"`
 	Items  int       `json:"items,omitempty" doc:"recordings listed" schema:"minimum: 0"`
 	At     time.Time `json:"at"`
 	Took   Seconds   `json:"took_s,omitempty" schema:"minimum: 0"`

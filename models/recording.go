@@ -65,15 +65,15 @@ type Finding struct {
 
 // Occurrence is the fields that findings have in results, in the catalog and in the API.
 type Occurrence struct {
-	Offset   Seconds `json:"offset_s" doc:"seconds from the start of the episode"`
-	Duration Seconds `json:"duration_s" doc:"seconds"`
+	Offset   Seconds `json:"offset_s" schema:"minimum: 0" doc:"seconds from the start of the episode"`
+	Duration Seconds `json:"duration_s" schema:"minimum: 0" doc:"seconds"`
 	Score    float64 `json:"score" doc:"0 to 1"`
 	// PartTo, Coverage and Speed are 0 if the worker or the catalog that wrote the finding is
 	// of a version that did not have them.
-	PartFrom Seconds `json:"part_from_s" doc:"seconds of the clip at which the part that is found begins; 0 if it is the clip's start, or unknown"`
-	PartTo   Seconds `json:"part_to_s,omitempty" doc:"seconds of the clip at which that part ends; absent if unknown"`
-	Coverage float64 `json:"coverage,omitempty" doc:"share of the clip that is found, 0 to 1; absent if unknown"`
-	Speed    float64 `json:"speed,omitempty" doc:"1.01 is 1 % faster than the clip; absent if unknown"`
+	PartFrom Seconds `json:"part_from_s" schema:"minimum: 0" doc:"seconds of the clip at which the part that is found begins; 0 if it is the clip's start, or unknown"`
+	PartTo   Seconds `json:"part_to_s,omitempty" schema:"minimum: 0" doc:"seconds of the clip at which that part ends; absent if unknown"`
+	Coverage float64 `json:"coverage,omitempty" schema:"minimum: 0, maximum: 1" doc:"share of the clip that is found, 0 to 1; absent if unknown"`
+	Speed    float64 `json:"speed,omitempty" schema:"minimum: 0" doc:"1.01 is 1 % faster than the clip; absent if unknown"`
 }
 
 // wholeCoverage is the coverage from which a finding counts as the whole clip: below it the

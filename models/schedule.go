@@ -4,14 +4,14 @@ import "encoding/json"
 
 // Schedule creates a task at each of its due times, from a cron expression or after each interval.
 type Schedule struct {
-	Cron    string        `json:"cron,omitempty" doc:"minute, hour, day of the month, month, day of the week, such as: 30 3 * * 1-5; or @hourly, @daily, @weekly, @monthly, @yearly" schema:"maxLength: 200"`
+	Cron    string        `json:"cron,omitempty" doc:"minute, hour, day of the month, month, day of the week, such as: 30 3 * * 1-5; or @hourly, @daily, @weekly, @monthly, @yearly" schema:"cron"`
 	Every   Seconds       `json:"every,omitempty" doc:"seconds between two due times, instead of cron: 1 to 31622400 (366 days)" schema:"minimum: 0, maximum: 31622400, not: {exclusiveMinimum: 0, exclusiveMaximum: 1}"`
 	Zone    string        `json:"zone,omitempty" doc:"time zone of cron, such as Europe/Berlin; UTC if absent"`
 	Missed  string        `json:"missed,omitempty" doc:"if due times have passed while no coordinator ran: one (the default) creates one task for the last of them, none creates no task" schema:"enum: ['', one, none]"`
 	Overlap string        `json:"overlap,omitempty" doc:"if the task of an earlier run is alive: skip (the default) leaves the run out, wait keeps one run waiting for its end, allow runs them at the same time" schema:"enum: ['', skip, wait, allow]"`
 	Task    ScheduledTask `json:"task"`
 
-	_ struct{} `schema:"if: {properties: {every: {exclusiveMinimum: 0}}, required: [every]}, then: {properties: {cron: {maxLength: 0}}}, else: {properties: {cron: {minLength: 1}}, required: [cron]}"`
+	_ struct{} `schema:"if: {properties: {every: {exclusiveMinimum: 0}}, required: [every]}, then: {properties: {cron: {maxLength: 0}, zone: {maxLength: 0}}}, else: {properties: {cron: {minLength: 1}}, required: [cron]}"`
 }
 
 // ScheduledTask describes the tasks that a schedule creates.

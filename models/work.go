@@ -110,8 +110,9 @@ type Researched struct {
 	Clips    []string  `json:"clips"`
 	Findings []Finding `json:"findings,omitempty"`
 	Problem  string    `json:"problem,omitempty"`
-	Scope    Scope     `json:"scope,omitempty"` // with a problem
-	Retry    Retry     `json:"retry,omitempty"` // with a problem of an episode or of clips: they could not be fetched
+	Scope    Scope     `json:"scope,omitempty" schema:"enum: ['', pair, episode, clip, part]"` // with a problem
+	// Retry is set with a problem of an episode or of clips: they could not be fetched.
+	Retry Retry `json:"retry,omitempty" schema:"enum: ['', later, changed]"`
 	// RetryAfter is how long the server asks to be left alone; 0: it does not ask.
 	RetryAfter Seconds `json:"retry_after_s,omitempty"`
 	// Versions of the media that were searched. The catalog ignores a result for

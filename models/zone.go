@@ -1,11 +1,15 @@
 package models
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
 	_ "time/tzdata" // the zones, for systems that have none, such as a scratch image or Windows
 )
+
+// ErrNoZone is the error of a time zone that does not exist. It tells what LoadZone accepts.
+var ErrNoZone = errors.New(ZoneRule)
 
 // ZoneRule is the end of an error about a time zone: what LoadZone accepts.
 const ZoneRule = "want a name of the IANA time zone database, such as Europe/Berlin, or UTC"
@@ -15,14 +19,14 @@ const ZoneRule = "want a name of the IANA time zone database, such as Europe/Ber
 var zones sync.Map
 
 // LoadZone returns a time zone by its name; the empty name is UTC. It refuses "Local", because that depends on the
-// machine.
+// machine. The error is ErrNoZone.
 func LoadZone(name string) (*time.Location, error) {
 	if known, ok := zones.Load(name); ok {
 		return known.(*time.Location), nil
 	}
 	zone, err := time.LoadLocation(name)
 	if err != nil || name == "Local" {
-		return nil, fmt.Errorf("zone %.64q: %s", name, ZoneRule)
+		return nil, fmt.Errorf("zone %.64q: %w", name, ErrNoZone)
 	}
 	zones.Store(name, zone)
 	return zone, nil

@@ -9,12 +9,14 @@ package fault
 
 import (
 	"errors"
+	"fmt"
 	"strings"
 )
 
 // The kinds of error.
 var (
 	ErrInvalid         = errors.New("invalid")
+	ErrContradiction   = fmt.Errorf("contradiction: %w", ErrInvalid) // an invalid value whose parts are valid by themselves
 	ErrNotFound        = errors.New("not found")
 	ErrConflict        = errors.New("conflict")
 	ErrKeyReused       = errors.New("idempotency key reused") // for another request
@@ -40,9 +42,11 @@ type Row struct {
 }
 
 // Table has one row for each kind; the last row is for errors of no kind. An error may
-// be of several kinds, and the first row counts: so the kinds for a folder come before
-// closed and unavailable, because these follow from a folder that cannot be opened.
+// be of several kinds, and the first row counts: so a contradiction comes before invalid, and
+// the kinds for a folder come before closed and unavailable, because these follow from a folder
+// that cannot be opened.
 var Table = []Row{
+	{ErrContradiction, "contradiction", 409, 1},
 	{ErrInvalid, "invalid", 400, 1},
 	{ErrUsage, "usage", 400, 2},
 	{ErrNotFound, "not_found", 404, 1},
