@@ -92,7 +92,7 @@ func (tx *transaction) putOwned(in *spaceState, t tuple.Tuple, o space.PutOption
 	x := &entry{Ref: tx.st.nextNumber(), Space: in.def.Name, Tuple: t, Expiry: o.Expiry, Attributes: attributes(o.Attributes)}
 	x.Place = x.Ref
 	if o.TTL > 0 {
-		x.Deadline = tx.st.now() + o.TTL
+		x.Deadline = tx.now() + o.TTL
 	}
 	if o.Ephemeral {
 		x.Owner = tx.Caller()
@@ -190,7 +190,7 @@ func (tx *transaction) Extend(ref int64, ttl time.Duration) error {
 	changed := *x
 	changed.Deadline = 0
 	if ttl > 0 {
-		changed.Deadline = tx.st.now() + ttl
+		changed.Deadline = tx.now() + ttl
 	}
 	tx.change(x, &changed, space.Replace)
 	return nil
@@ -209,7 +209,7 @@ func (tx *transaction) Hold(ref int64, o space.HoldOptions) error {
 		hold.Session = tx.Caller()
 	}
 	if o.TTL > 0 {
-		hold.Due = tx.st.now() + o.TTL
+		hold.Due = tx.now() + o.TTL
 	}
 	if o.TTL < 0 {
 		return fmt.Errorf("tuple %d: %w: a hold of %s; a TTL is positive, or 0 for none", ref, fault.ErrInvalid, o.TTL)
@@ -242,7 +242,7 @@ func (tx *transaction) back(x *entry, at space.Placement) {
 		changed.Place = tx.st.nextNumber()
 	}
 	tx.change(x, &changed, space.Back)
-	if changed.Deadline != 0 && changed.Deadline <= tx.st.now() {
+	if changed.Deadline != 0 && changed.Deadline <= tx.now() {
 		tx.endTTL(&changed)
 	}
 }

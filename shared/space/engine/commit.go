@@ -17,46 +17,69 @@ import (
 // maxKept is how large a slice may be to be kept for the next transaction or batch.
 const maxKept = 1024
 
-// epoch ends when transactions that were not durable are lost: when a batch is undone,
-// and when the journal is loaded again. Its answers that were not durable are void then.
+// epoch ends when transactions that were not durable are lost: when a batch is undone, when the journal is loaded
+// again, and when the engine is deposed.
 type epoch struct {
 	executed uint64        // transactions enqueued; guarded by state.mu
 	durable  atomic.Uint64 // of those, committed
-	ended    atomic.Pointer[error]
+	proofs   uint64        // that the engine owns its journal: begun; guarded by state.mu
+	proved   atomic.Uint64 // of those, succeeded: the newest one
+	ended    atomic.Pointer[ending]
 }
 
-// end makes all answers void that are not durable; why is a fault.
-func (p *epoch) end(why error) { p.ended.Store(&why) }
+// ending is why an epoch has ended.
+type ending struct {
+	why error // a fault
+	all bool  // its durable answers are void too
+}
 
-// answer is the outcome of a request, to be released when all that had been executed
-// when it was made is durable. Without an epoch it may be released at once.
+// end makes all answers void that are not released yet and not durable; why is a fault.
+func (p *epoch) end(why error) { p.ended.Store(&ending{why: why}) }
+
+// depose makes all answers void that are not released yet; why is a fault.
+func (p *epoch) depose(why error) { p.ended.Store(&ending{why: why, all: true}) }
+
+// answer is the outcome of a request, to be released when all that had been executed when it was made is durable and,
+// if the journal may get another owner, when the engine was proved to own it at a time after the answer was made.
+// Without an epoch it may be released at once.
 type answer struct {
 	reply    space.Reply
 	err      error
 	epoch    *epoch
 	executed uint64 // of the epoch, when the answer was made
+	proof    uint64 // the first proof of the epoch that began after the answer was made; 0: it needs none
 }
 
 // answerNow ties a reply, or an error, to what has been executed so far. The caller holds
 // state.mu.
 func (e *Engine) answerNow(r space.Reply, err error) answer {
 	p := e.state.epoch
-	return answer{reply: r, err: err, epoch: p, executed: p.executed}
+	a := answer{reply: r, err: err, epoch: p, executed: p.executed}
+	if e.owned != nil {
+		a.proof = p.proofs + 1
+	}
+	return a
 }
 
-// durable reports whether the answer may be released, because the journal has all that it saw.
-func (a answer) durable() bool { return a.epoch == nil || a.epoch.durable.Load() >= a.executed }
+// settled reports whether nothing that may be released has to be waited for: the journal has all that the answer saw,
+// and the answer is proved. The answer may be void nevertheless (voidError).
+func (a answer) settled() bool {
+	return a.epoch == nil || a.epoch.durable.Load() >= a.executed && a.epoch.proved.Load() >= a.proof
+}
 
-// voidError returns why an answer must not be released: why its epoch ended, or
-// fault.ErrUnavailable while its commit has not ended. It returns nil if the answer is durable.
+// voidError returns why an answer must not be released: why its epoch ended, or fault.ErrUnavailable while the answer
+// is not settled. It returns nil if it may be released.
 func (a answer) voidError() error {
-	if a.durable() {
+	if a.epoch == nil {
 		return nil
 	}
-	if why := a.epoch.ended.Load(); why != nil {
-		return *why
+	if end := a.epoch.ended.Load(); end != nil && (end.all || !a.settled()) {
+		return end.why
 	}
-	return fmt.Errorf("not durable yet: %w", fault.ErrUnavailable)
+	if !a.settled() {
+		return fmt.Errorf("not durable yet: %w", fault.ErrUnavailable)
+	}
+	return nil
 }
 
 // effects belong to one transaction on its way to the journal, or only the trace of a refused request.
@@ -233,23 +256,22 @@ func (e *Engine) checkNotForgotten(op space.OpID) error {
 	return nil
 }
 
-// awaitDurable returns an answer once it is durable, or the context's error if that
+// awaitDurable returns an answer once it is settled, or the context's error if that
 // ends first, or why the answer became void (voidError). The first caller to get its turn
-// commits for all that wait. The caller holds neither state.mu nor the turn.
+// commits, or confirms, for all that wait. The caller holds neither state.mu nor the turn.
 func (e *Engine) awaitDurable(ctx context.Context, a answer) (space.Reply, error) {
-	if a.durable() {
-		return a.reply, a.err
+	if !a.settled() {
+		select {
+		case e.committer.turn <- struct{}{}:
+		case <-ctx.Done():
+			signal(e.wake) // Run commits what this caller no longer waits for
+			return space.Reply{}, space.ContextError(ctx)
+		}
+		if !a.settled() && a.epoch.ended.Load() == nil {
+			_ = e.commit(e.owned != nil) // voidError returns what it means for this answer
+		}
+		<-e.committer.turn
 	}
-	select {
-	case e.committer.turn <- struct{}{}:
-	case <-ctx.Done():
-		signal(e.wake) // Run commits what this caller no longer waits for
-		return space.Reply{}, space.ContextError(ctx)
-	}
-	if !a.durable() && a.epoch.ended.Load() == nil {
-		_ = e.commit() // voidError returns what it means for this answer
-	}
-	<-e.committer.turn
 	if err := a.voidError(); err != nil {
 		return space.Reply{}, err
 	}
@@ -260,17 +282,20 @@ func (e *Engine) awaitDurable(ctx context.Context, a answer) (space.Reply, error
 func (e *Engine) flush() error {
 	e.committer.turn <- struct{}{}
 	defer func() { <-e.committer.turn }()
-	return e.commit()
+	return e.commit(false)
 }
 
 // commit writes everything pending as one batch, then its trace, and then releases the answers
-// that wait for it (durable). It takes the batch while it holds state.mu, and writes without it,
+// that wait for it (settled). If prove is true and there is nothing to write, it has the journal
+// confirm that it is this engine's. It takes the batch while it holds state.mu, and writes without it,
 // so that requests go on. The caller has the committer's turn. An error that it returns was
 // handled (handleCommitError): what was pending is void.
-func (e *Engine) commit() error {
+func (e *Engine) commit(prove bool) error {
 	st := &e.state
 	st.mu.Lock()
 	b, current, executed := st.pending, st.epoch, st.epoch.executed
+	st.epoch.proofs++
+	proof := st.epoch.proofs
 	st.pending, st.spare = st.spare, batch{}
 	state := e.quietState()
 	st.mu.Unlock()
@@ -280,19 +305,15 @@ func (e *Engine) commit() error {
 			records = append(records, journal.Record{Clock: x.clock, Facts: x.facts})
 		}
 	}
-	if len(records) > 0 {
-		began := time.Now()
-		failpoint.Reached("commit.before", "")
-		if err := e.journal.Commit(context.Background(), e.committer.position, records); err != nil {
-			st.mu.Lock()
-			st.memory.Add(-b.size)
-			st.mu.Unlock()
-			e.handleCommitError(b, err)
-			return fmt.Errorf("engine: commit: %w", err)
-		}
-		failpoint.Reached("commit.after", "")
-		e.committer.position += journal.Position(len(records))
-		e.counters.countCommit(len(records), time.Since(began))
+	if err := e.write(records, prove); err != nil {
+		st.mu.Lock()
+		st.memory.Add(-b.size)
+		st.mu.Unlock()
+		e.handleCommitError(b, err)
+		return fmt.Errorf("engine: commit: %w", err)
+	}
+	if prove || len(records) > 0 {
+		current.proved.Store(proof)
 	}
 	for _, x := range b.effects {
 		for _, event := range x.traced {
@@ -307,5 +328,25 @@ func (e *Engine) commit() error {
 	st.memory.Add(-b.size)
 	st.spare = b.emptied()
 	st.mu.Unlock()
+	return nil
+}
+
+// write commits records to the journal. If there are none and prove is true, it has the journal confirm that it is
+// this engine's. The caller has the committer's turn.
+func (e *Engine) write(records []journal.Record, prove bool) error {
+	if len(records) == 0 {
+		if prove {
+			return e.owned.Confirm(context.Background())
+		}
+		return nil
+	}
+	began := time.Now()
+	failpoint.Reached("commit.before", "")
+	if err := e.journal.Commit(context.Background(), e.committer.position, records); err != nil {
+		return err
+	}
+	failpoint.Reached("commit.after", "")
+	e.committer.position += journal.Position(len(records))
+	e.counters.countCommit(len(records), time.Since(began))
 	return nil
 }

@@ -26,6 +26,9 @@
 //     outside the fleet (Opening.Fleet).
 //   - After journal.ErrBroken the engine neither writes nor loads: it has stopped,
 //     and Run returns the error.
+//   - With a journal that may get another owner (journal.Owned), an answer also waits for a proof that the engine
+//     owned the journal after the answer was made: a commit that began later, or Confirm if there is nothing to commit.
+//     One proof serves all that wait. An engine that was deposed, or may have been, stops, and releases no answer.
 //
 // Random spaces choose with the process's random source, so a run over one is
 // not reproducible; everything else is a function of the order of operations
@@ -111,6 +114,7 @@ type Config struct {
 // Engine hosts spaces. Its methods may be called concurrently.
 type Engine struct {
 	journal     journal.Journal
+	owned       journal.Owned // the journal, if it may get another owner; nil: it cannot
 	procedures  space.Procedures
 	readers     space.Readers
 	takes       map[string]string
@@ -188,8 +192,8 @@ type committer struct {
 	traced   uint64 // events
 }
 
-// Open returns an engine with the state of its journal. It starts no goroutine: Run must run while the engine is
-// used. It holds state.mu while it loads, because the functions that apply facts require it.
+// Open returns an engine with the state of its journal, which it claims first if several can own it (journal.Owned). It starts no
+// goroutine: Run must run while the engine is used. It holds state.mu while it loads, because the functions that apply facts require it.
 func Open(ctx context.Context, c Config) (*Engine, error) {
 	e := &Engine{
 		journal: c.Journal, procedures: c.Procedures, readers: c.Readers, takes: c.Takes, queryOnly: c.QueryOnly, putChecks: c.PutChecks, reserving: c.Reserving, shareBy: c.ShareBy, maxTTL: c.MaxTTL, grace: c.Grace, trace: c.Trace, settings: c.Settings, sessionLost: c.SessionLost, noted: c.Noted, log: c.Log,
@@ -211,6 +215,13 @@ func Open(ctx context.Context, c Config) (*Engine, error) {
 	defer e.state.mu.Unlock()
 	e.state.memory.Budget, e.state.contents.Budget = c.Memory, c.Memory
 	e.state.kept = memory.Account{Budget: c.Memory, Residue: true}
+	if e.owned, _ = c.Journal.(journal.Owned); e.owned != nil {
+		epoch, err := e.owned.Claim(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("engine.Open: %w", err)
+		}
+		e.log.Info("this engine owns the journal", "epoch", epoch)
+	}
 	if err := e.load(ctx); err != nil {
 		return nil, fmt.Errorf("engine.Open: %w", err)
 	}
@@ -312,11 +323,16 @@ func (e *Engine) logPause() {
 }
 
 // shutDown ends every session and blocked call with fault.ErrClosed, and commits the pending
-// batch. It returns why the engine had stopped before, if it had, and the error of the commit.
+// batch. It returns why the engine had stopped before, if it had, and the error of the commit. The sessions of an
+// engine that was deposed go on elsewhere, and it has ended their calls.
 func (e *Engine) shutDown() error {
 	st := &e.state
 	st.mu.Lock()
 	err := st.stopped
+	if errors.Is(err, ErrDeposed) {
+		st.mu.Unlock()
+		return err
+	}
 	st.stopped = fmt.Errorf("the engine has stopped: %w", fault.ErrClosed)
 	for _, s := range st.sessions {
 		s.end(space.Closed)

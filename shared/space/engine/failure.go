@@ -18,6 +18,8 @@ import (
 // an error (voidError). Then:
 //
 //   - if the journal is broken, the engine stops, and blocked calls end with an error;
+//   - if the journal has another owner, or may have one, it stops too, and no answer is released any more, because what
+//     it holds may be old;
 //   - if the journal is full, nothing of b was written, so b is undone in memory;
 //   - otherwise, and if b cannot be undone, the journal is loaded again.
 //
@@ -32,10 +34,26 @@ func (e *Engine) handleCommitError(b batch, err error) {
 	case errors.Is(err, journal.ErrBroken):
 		e.state.epoch.end(fmt.Errorf("the journal broke, the outcome is unknown: %w", fault.ErrUnavailable))
 		e.stopForGood(fmt.Errorf("engine: %w: %w", err, fault.ErrClosed), e.allWaiters())
+	case e.owned != nil && !errors.Is(err, journal.ErrFull): // an unknown outcome, too
+		e.depose(err, e.allWaiters())
 	case errors.Is(err, journal.ErrFull) && e.undoBatch(b): // then memory equals the journal
 	default:
 		e.reload(err)
 	}
+}
+
+// ErrDeposed is the error of calls to an engine whose journal has another owner, or may have one. Whether they have
+// happened is unknown; their clients repeat them at the engine of that owner. It is a fault.ErrUnavailable.
+var ErrDeposed = fmt.Errorf("another coordinator owns the spaces, or may own them: %w", fault.ErrUnavailable)
+
+// depose stops the engine because its journal has another owner, or because err leaves that unknown, and makes the
+// answers void that are not released yet. waiters are all calls that wait (allWaiters). The caller holds state.mu.
+func (e *Engine) depose(err error, waiters []*waiter) {
+	if !errors.Is(err, journal.ErrDeposed) {
+		err = fmt.Errorf("%w, or may own it: %w", journal.ErrDeposed, err)
+	}
+	e.state.epoch.depose(ErrDeposed)
+	e.stopForGood(fmt.Errorf("engine: %w: %w", err, ErrDeposed), waiters)
 }
 
 // stopForGood makes the engine unusable and ends waiters, which are all calls that wait
@@ -103,6 +121,10 @@ func (e *Engine) reload(cause error) {
 	}
 	waiters := e.allWaiters()
 	if err := e.load(context.Background()); err != nil {
+		if e.owned != nil {
+			e.depose(err, waiters)
+			return
+		}
 		e.stopForGood(fmt.Errorf("engine: reload after %q: %w: %w", cause, err, fault.ErrClosed), waiters)
 		return
 	}

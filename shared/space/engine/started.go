@@ -58,7 +58,7 @@ func (x Started) Waits() bool { return x.waiter != nil }
 // Ready reports whether Finish will not wait, neither for a tuple nor for a disk. It waits
 // for other commits of a journal in memory.
 func (x Started) Ready() bool {
-	return x.waiter == nil && (x.session.e.instant() || x.answer.durable())
+	return x.waiter == nil && (x.session.e.instant() || x.answer.settled())
 }
 
 // Size returns the bytes of the tuple in the answer of a request that was executed.

@@ -71,9 +71,9 @@ func withEntry(event trace.Event, x *entry) trace.Event {
 
 // events returns the events of a transaction: for a plain operation its lookup, for a procedure
 // the changes that it made, with its marks between them in the order in which all happened. All
-// have the engine time of now.
+// have the engine time of the transaction.
 func (tx *transaction) events() []trace.Event {
-	base := trace.Event{Clock: tx.st.now(), Process: tx.Caller(), Result: trace.OK}
+	base := trace.Event{Clock: tx.now(), Process: tx.Caller(), Result: trace.OK}
 	base.Role = trace.RoleOf(base.Process)
 	if tx.lookup != nil {
 		return tx.lookup.events(base)

@@ -34,9 +34,18 @@ type transaction struct {
 	facts     []journal.Fact // beside the facts of the steps
 	messages  []outgoing
 	awaited   []space.Awaited
-	lookup    *lookup // of a plain operation, for the trace
-	marks     []mark  // further events, for the trace
-	notes     []any   // for the observer
+	lookup    *lookup       // of a plain operation, for the trace
+	marks     []mark        // further events, for the trace
+	notes     []any         // for the observer
+	clock     time.Duration // of now; 0: not read yet
+}
+
+// now is the engine time of the transaction. It is read once, so that a trace shows for how long a hold or TTL was set.
+func (tx *transaction) now() time.Duration {
+	if tx.clock == 0 {
+		tx.clock = tx.st.now()
+	}
+	return tx.clock
 }
 
 var _ space.Surveyor = (*transaction)(nil)
@@ -291,7 +300,7 @@ func (tx *transaction) Note(n any) {
 	}
 }
 
-func (tx *transaction) Elapsed() time.Duration { return tx.st.now() }
+func (tx *transaction) Elapsed() time.Duration { return tx.now() }
 
 func (tx *transaction) Now() time.Time { return time.Now().UTC() }
 

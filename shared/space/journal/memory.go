@@ -24,6 +24,7 @@ type Memory struct {
 
 	mu       sync.Mutex // guards what follows
 	standing Standing
+	epoch    Epoch // of the newest owner (Member)
 	entries  map[int64]*Entry
 	spaces   map[string]*Space
 	sessions map[string]*Session
@@ -78,12 +79,18 @@ func (m *Memory) Instant() bool { return m.Before == nil && m.After == nil }
 // nothing has happened, one of After that the records hold nevertheless. It fails with ErrFenced if the journal does
 // not stand at expected.
 func (m *Memory) Commit(ctx context.Context, expected Position, records []Record) error {
+	return m.commit(ctx, expected, records, func() error { return nil })
+}
+
+// commit is Commit that first calls check, in one step with the comparison of the position; an error of check is
+// returned, and nothing has happened.
+func (m *Memory) commit(ctx context.Context, expected Position, records []Record, check func() error) error {
 	if m.Before != nil {
 		if err := m.Before(ctx, records); err != nil {
 			return err
 		}
 	}
-	if err := m.apply(expected, records); err != nil {
+	if err := m.apply(expected, records, check); err != nil {
 		return err
 	}
 	if m.After != nil {
@@ -92,11 +99,14 @@ func (m *Memory) Commit(ctx context.Context, expected Position, records []Record
 	return nil
 }
 
-// apply commits the records in memory if the journal stands at expected, which keeps a second engine from writing to
-// the journal of the first.
-func (m *Memory) apply(expected Position, records []Record) error {
+// apply commits the records in memory if check allows it and the journal stands at expected, which keeps a second
+// engine from writing to the journal of the first.
+func (m *Memory) apply(expected Position, records []Record, check func() error) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if err := check(); err != nil {
+		return err
+	}
 	if m.standing.Position != expected {
 		return ErrFenced
 	}

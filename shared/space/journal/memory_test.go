@@ -99,3 +99,11 @@ func TestMemoryIsAJournal(t *testing.T) {
 		return func() journal.Journal { return m }
 	})
 }
+
+func TestAMemberIsAnOwnedJournal(t *testing.T) {
+	t.Parallel()
+	journaltest.ExerciseOwned(t, func(testing.TB) func() journal.Owned {
+		m := &journal.Memory{}
+		return func() journal.Owned { return m.Member() }
+	})
+}

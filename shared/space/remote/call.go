@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/process/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
 )
@@ -277,11 +278,12 @@ func (c *Conn) acknowledgeArrived() {
 	c.arrived = c.arrived[:0]
 }
 
-// finishAcknowledgement ends an acknowledgement, or repeats it if its outcome is unknown. Any
-// other error means that the session has ended or nothing is to be acknowledged. After the last
-// one, endSession goes on. The caller holds mu.
+// finishAcknowledgement ends an acknowledgement, or repeats it if its outcome is unknown or the
+// coordinator could not keep it, because its disk is full for example. Any other error means that
+// the session has ended or nothing is to be acknowledged. After the last one, endSession goes on.
+// The caller holds mu.
 func (c *Conn) finishAcknowledgement(pending *call, err error) {
-	if errors.Is(err, fault.ErrUnavailable) {
+	if retry.CanPass(err) {
 		c.running.Go(func() { c.resend(pending) })
 		return
 	}

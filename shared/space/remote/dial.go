@@ -15,6 +15,7 @@ import (
 
 	"leasehold/shared/fault"
 	"leasehold/shared/identity"
+	"leasehold/shared/process/members"
 	"leasehold/shared/process/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
@@ -29,7 +30,8 @@ const warnInterval = 10 * time.Second
 
 // Config is the gate to dial, and the session to open there.
 type Config struct {
-	Address string
+	Address string        // of the gate, or those of the members of a realm, with commas between them
+	Members *members.List // the same, shared with other connections, which learn from each other; nil: those of Address
 	Mode    string        // manager, worker, client …; empty: client
 	Name    string        // stable name of a worker, which it has again after a restart; empty: none
 	Host    string        // of the client, as other sessions see it; empty: the name of this machine
@@ -62,6 +64,9 @@ func (c Config) withDefaults() (Config, error) {
 			return (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		}
 	}
+	if c.Members == nil {
+		c.Members = members.Parse(c.Address)
+	}
 	c.Backoff = c.Backoff.WithDefaults()
 	switch {
 	case c.TTL < 0:
@@ -90,13 +95,13 @@ func random(n int) []byte {
 func Dial(ctx context.Context, c Config) (*Conn, error) {
 	c, err := c.withDefaults()
 	if err != nil {
-		return nil, fmt.Errorf("dial %s: %w", c.Address, err)
+		return nil, fmt.Errorf("dial %s: %w", cmp.Or(c.Address, "a gate"), err)
 	}
 	conn := newConn(c)
 	l, err := conn.connect(ctx, openNew)
 	if err != nil {
 		conn.cancel()
-		return nil, fmt.Errorf("dial %s as %s: %w", c.Address, c.Session, err)
+		return nil, fmt.Errorf("dial %s as %s: %w", conn.Members, c.Session, err)
 	}
 	conn.running.Go(func() { conn.run(l) })
 	return conn, nil
@@ -108,12 +113,12 @@ const (
 	resume  = true
 )
 
-// connect retries until there is a connection, ctx ends, or a retry cannot help (isPermanent). resumes tells that the
-// session must be alive at the gate.
+// connect retries until there is a connection, ctx ends, or a retry cannot help (isPermanent). It pauses when all
+// members of the realm have failed. resumes tells that the session must be alive at the gate.
 func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 	var warned time.Time
 	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
-		l, err := c.connectOnce(ctx, resumes)
+		l, err := c.connectToAny(ctx, resumes)
 		if err == nil {
 			return l, nil
 		}
@@ -127,7 +132,7 @@ func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 		if time.Since(warned) >= warnInterval {
 			level, warned = slog.LevelWarn, time.Now()
 		}
-		c.Log.Log(ctx, level, "remote: cannot connect; retrying", "address", c.Address, "session", c.id, "error", err, "in", pause.Round(time.Millisecond))
+		c.Log.Log(ctx, level, "remote: cannot connect; retrying", "address", c.Members.String(), "session", c.id, "error", err, "in", pause.Round(time.Millisecond))
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():
@@ -135,6 +140,30 @@ func (c *Conn) connect(ctx context.Context, resumes bool) (*wire.Link, error) {
 		}
 	}
 }
+
+// connectToAny connects to the member that serves the realm: it tries each once, the one that served last first. An
+// address that cannot be dialled does not matter for the others, but the refusal of a gate does.
+func (c *Conn) connectToAny(ctx context.Context, resumes bool) (*wire.Link, error) {
+	var errs []error
+	for _, address := range c.Members.Order() {
+		l, err := c.connectOnce(ctx, address, resumes)
+		if err == nil {
+			c.Members.Serves(address)
+			return l, nil
+		}
+		if ctx.Err() != nil || isPermanent(err) && !errors.As(err, new(undialled)) {
+			return nil, err
+		}
+		c.Members.Failed(address)
+		errs = append(errs, err)
+	}
+	return nil, members.Unreached(errs)
+}
+
+// undialled is the error of an address that could not be dialled.
+type undialled struct{ error }
+
+func (u undialled) Unwrap() error { return u.error }
 
 // isPermanent reports whether an attempt with this error would fail again, because the gate has refused the client,
 // or the address belongs to another program.
@@ -147,14 +176,14 @@ func isPermanent(err error) bool {
 	return false
 }
 
-// connectOnce opens one connection and does the handshake, within handshakeTimeout, after which it fails with
+// connectOnce opens one connection to an address and does the handshake, within handshakeTimeout, after which it fails with
 // fault.ErrUnavailable. On success the connection no longer depends on ctx. For resumes see connect.
-func (c *Conn) connectOnce(ctx context.Context, resumes bool) (*wire.Link, error) {
+func (c *Conn) connectOnce(ctx context.Context, address string, resumes bool) (*wire.Link, error) {
 	ctx, cancel := context.WithTimeout(ctx, handshakeTimeout)
 	defer cancel()
-	nc, err := c.Dial(ctx, c.Address)
+	nc, err := c.Dial(ctx, address)
 	if err != nil {
-		return nil, err
+		return nil, undialled{err}
 	}
 	if c.Token != "" && !mayHaveToken(nc) {
 		_ = nc.Close() // nothing was sent

@@ -117,3 +117,12 @@ func answerOp(rest []byte) (space.OpID, error) {
 	}
 	return space.OpID{}, fmt.Errorf("%w: the key of an answer", fault.ErrCorrupt)
 }
+
+// AnswersOf returns what AppendAnswersKey appended for the session of an answer, from the key of the answer; nil for any
+// other key.
+func AnswersOf(key []byte) []byte {
+	if len(key) < 9 || key[0] != keyAnswer {
+		return nil
+	}
+	return key[:len(key)-8]
+}

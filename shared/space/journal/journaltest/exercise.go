@@ -53,6 +53,7 @@ func Exercise(t *testing.T, newStore func(t testing.TB) (open func() journal.Jou
 		"it can be closed twice":                              testClosedTwice,
 		"the history is read but not loaded":                  testHistory,
 		"the history is trimmed to each limit":                testTrimmed,
+		"the content of another journal is copied into it":    testCopied,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -56,6 +56,7 @@ func testHistories(t *testing.T, newStore func(t testing.TB) (open func() journa
 			},
 			"": func(r *rapid.T) { compare(r, model, j) },
 		})
+		requireCopied(r, j, &journal.Memory{})
 		require.NoError(r, j.Close())
 	})
 }

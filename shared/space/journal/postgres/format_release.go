@@ -1,0 +1,5 @@
+//go:build !nextformat
+
+package postgres
+
+const raised = 0
