@@ -12,7 +12,12 @@ import (
 
 // Client calls the procedures of the protocol over one session. It may be used
 // concurrently.
-type Client struct{ Repo space.Repository }
+type Client struct {
+	Repo space.Repository
+	// Op is the operation id of Done and Back, so that repeating the call has no second effect. A client with an Op is
+	// for one call. The zero Op lets the connection choose.
+	Op space.OpID
+}
 
 // Found is a tuple that a pattern matched, with the number by which a taken one is
 // confirmed or given back.
@@ -59,15 +64,9 @@ func (c Client) Find(ctx context.Context, name string, p Pattern, o Options) (f 
 
 // FindAll returns all matches in a space in the order of its kind, which it reads page by page; each page begins
 // behind the last match of the one before. If they are more than space.MaxReply bytes it fails with
-// fault.ErrTooLarge. After any error it gives back what it took. It never waits, also if o.Wait is set. A tuple that
+// fault.ErrTooLarge. After any error it returns what it took before, which the caller gives back. It never waits, also if o.Wait is set. A tuple that
 // changes its place between two pages may be missed. An answer that cannot be decoded fails with fault.ErrCorrupt.
 func (c Client) FindAll(ctx context.Context, name string, p Pattern, o Options) (all []Found, err error) {
-	defer func() {
-		if err != nil && o.Take {
-			_ = c.Back(context.WithoutCancel(ctx), all...) // the session's end returns the rest
-			all = nil
-		}
-	}()
 	size := 0
 	after := tuple.New(int64(0), int64(0), int64(0)) // a position
 	for more := true; more; {
@@ -113,7 +112,7 @@ func (c Client) endHolds(ctx context.Context, procedure string, taken []Found) e
 	if len(refs) == 0 {
 		return nil
 	}
-	_, err := c.Repo.Call(ctx, space.OpID{}, procedure, tuple.New(refs))
+	_, err := c.Repo.Call(ctx, c.Op, procedure, tuple.New(refs))
 	return err
 }
 

@@ -75,12 +75,12 @@ func (s State) check() (timing, error) {
 	if err := oneOf("overlap", s.Overlap, models.OverlapSkip, models.OverlapWait, models.OverlapAllow); err != nil {
 		return nil, err
 	}
-	if emptyMember(s.Cron) { // only when it is set: newTiming passes over the empty members of an older schedule
-		return nil, fmt.Errorf("%w: cron expression %q: a list has an empty member; %s", fault.ErrInvalid, s.Cron, wantCron)
-	}
 	when, err := newTiming(s.Schedule)
 	if err != nil {
 		return nil, err
+	}
+	if s.Cron != "" && !IsCron(s.Cron) { // only when it is set: newTiming reads older schedules, such as one with "1,,2"
+		return nil, fmt.Errorf("%w: cron expression %q: a field has another form; %s", fault.ErrInvalid, s.Cron, wantCron)
 	}
 	return when, s.newTask().Check()
 }
@@ -101,8 +101,9 @@ func (c Client) now() time.Time {
 
 // Set adds a schedule, or replaces the one of that name, whose next due time is kept if it is due at the same times
 // as before and not paused. It reports whether it was added. Errors: fault.ErrOverloaded if there are MaxSchedules
-// already; fault.ErrInvalid or fault.ErrTooLarge for a malformed schedule or task, and fault.ErrInvalid for a cron
-// expression without a due time within five years. The schedule may have been set even if Set fails, because Set
+// already; fault.ErrInvalid or fault.ErrTooLarge for a malformed schedule or task, fault.ErrNotFound for an unknown time
+// zone, and fault.ErrConflict for a cron expression whose range begins after its end or that has no due time within
+// five years. The schedule may have been set even if Set fails, because Set
 // reads it again afterwards.
 func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s State, created bool, err error) {
 	s = State{Name: name, Schedule: m}
@@ -119,7 +120,7 @@ func (c Client) Set(ctx context.Context, name string, m models.Schedule) (s Stat
 	default:
 		s.Next = when.after(time.Time{}, c.now())
 		if s.Next.IsZero() {
-			return s, false, fmt.Errorf("%w: cron expression %q: it has no due time within five years", fault.ErrInvalid, s.Cron)
+			return s, false, fmt.Errorf("%w: cron expression %q: it has no due time within five years", fault.ErrConflict, s.Cron)
 		}
 	}
 	t, err := s.encode()
@@ -189,7 +190,7 @@ func (c Client) Pause(ctx context.Context, name string) (State, error) {
 }
 
 // Resume ends the pause of a schedule: its next due time is the first one after now. For one that is not paused it
-// does nothing. It fails with fault.ErrNotFound if there is no such schedule, and with fault.ErrInvalid if the stored
+// does nothing. It fails with fault.ErrNotFound if there is no such schedule, and with the errors of Set if the stored
 // one is not valid.
 func (c Client) Resume(ctx context.Context, name string) (State, error) {
 	return c.change(ctx, name, func(s State) (State, error) {

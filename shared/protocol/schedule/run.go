@@ -45,7 +45,7 @@ func (c Client) runOne(ctx context.Context, old tuple.Tuple, now time.Time) erro
 	}
 	when, err := newTiming(s.Schedule)
 	if err != nil {
-		return fmt.Errorf("schedule %s: %w", s.Name, err)
+		return fmt.Errorf("schedule %s: %w: %v", s.Name, fault.ErrCorrupt, err)
 	}
 	if s.Last.Sub(now) > clockSetBack {
 		s.Note = fmt.Sprintf("the clock was set back from %s to %s", stamp(s.Last), stamp(now))

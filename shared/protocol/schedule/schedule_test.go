@@ -273,7 +273,6 @@ func TestWhatCannotBeScheduledIsRefused(t *testing.T) {
 			name   string
 			change func(*models.Schedule)
 		}{
-			"no due time within five years":         {"s", func(s *models.Schedule) { s.Every, s.Cron = 0, "0 0 30 2 *" }},
 			"of a schedule: want 1 to 100":          {"a b", func(*models.Schedule) {}},
 			`missed "all": want one or none`:        {"s", func(s *models.Schedule) { s.Missed = "all" }},
 			`overlap "x": want skip, wait or allow`: {"s", func(s *models.Schedule) { s.Overlap = "x" }},
@@ -286,6 +285,11 @@ func TestWhatCannotBeScheduledIsRefused(t *testing.T) {
 			c.change(&s)
 			_, _, err := f.Set(t.Context(), c.name, s)
 			require.ErrorIs(t, err, fault.ErrInvalid)
+			require.ErrorContains(t, err, text)
+		}
+		for text, cron := range map[string]string{"no due time within five years": "0 0 30 2 *", "beyond end of range": "0 17-9 * * *"} {
+			_, _, err := f.Set(t.Context(), "s", models.Schedule{Cron: cron, Task: good.Task})
+			require.ErrorIs(t, err, fault.ErrConflict)
 			require.ErrorContains(t, err, text)
 		}
 		s := good
@@ -399,12 +403,12 @@ func TestARunThatFailedHalfwayIsMadeOnceByTheNextCoordinator(t *testing.T) {
 	})
 }
 
-func TestAListOfCronWithAnEmptyMemberIsRefused(t *testing.T) {
+func TestACronExpressionOfAnUnusualFormIsRefused(t *testing.T) {
 	inBubble(t, "2026-11-22T12:00:00Z", func(f *fixture) {
-		for _, cron := range []string{"1,,2 * * * *", "0 9 * * 1,", "0 ,9 * * *", "0 9 , * *"} {
+		for _, cron := range []string{"1,,2 * * * *", "0 9 * * 1,", "0 ,9 * * *", "0 9 , * *", "0 9 * * *-5", "0 +9 * * *", "000 9 * * *", "0\u00a09 * * *"} {
 			_, _, err := f.Set(t.Context(), "s", models.Schedule{Cron: cron, Task: models.ScheduledTask{Action: "a"}})
 			require.ErrorIs(t, err, fault.ErrInvalid)
-			require.ErrorContains(t, err, "empty member", cron)
+			require.ErrorContains(t, err, "a field has another form", cron)
 		}
 	})
 }

@@ -29,7 +29,7 @@ const (
 )
 
 // newTiming reads when a schedule is due: by a cron expression in a zone, or after an interval of 1 second to 366
-// days. It refuses both, neither, and an interval with a zone.
+// days. It refuses both, neither, and an interval with a zone with fault.ErrInvalid, and fails as parseCron.
 func newTiming(s models.Schedule) (timing, error) {
 	switch {
 	case (s.Cron == "") == (s.Every == 0):
@@ -70,20 +70,18 @@ type expression struct {
 	everyHour bool
 }
 
-const (
-	wantCron = "want minute, hour, day of the month, month and day of the week, such as \"30 3 * * 1-5\", or @hourly, @daily, @weekly, @monthly or @yearly"
-	maxCron  = 200 // bytes
-)
+const wantCron = "want minute, hour, day of the month, month and day of the week, such as \"30 3 * * 1-5\", or @hourly, @daily, @weekly, @monthly or @yearly"
 
 var cronParser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
 
 // parseCron reads a cron expression for a time zone; the empty zone is UTC. It refuses "Local", because that depends
 // on the machine, and an expression with a zone or an interval in it. An expression due in every hour is computed in
-// its zone, others in UTC (see expression).
+// its zone, others in UTC (see expression). It fails with fault.ErrInvalid, with fault.ErrConflict for a range that
+// begins after its end, and with fault.ErrNotFound for an unknown zone.
 func parseCron(text, zone string) (timing, error) {
 	switch {
-	case len(text) > maxCron:
-		return nil, fmt.Errorf("%w: cron expression of %d bytes: want at most %d", fault.ErrInvalid, len(text), maxCron)
+	case len(text) > MaxCron:
+		return nil, fmt.Errorf("%w: cron expression of %d bytes: want at most %d", fault.ErrInvalid, len(text), MaxCron)
 	case strings.Contains(text, "="):
 		return nil, fmt.Errorf("%w: cron expression %q: name the time zone apart from it; %s", fault.ErrInvalid, text, wantCron)
 	case strings.HasPrefix(text, "@every"):
@@ -93,6 +91,9 @@ func parseCron(text, zone string) (timing, error) {
 		return nil, err
 	}
 	parsed, err := cronParser.Parse(sundayIsZero(text))
+	if err != nil && IsCron(text) {
+		return nil, fmt.Errorf("%w: cron expression %q: %w", fault.ErrConflict, text, err)
+	}
 	if err != nil {
 		if after, ok := strings.CutPrefix(err.Error(), "failed to parse int from "); ok { // and then an error of strconv
 			word, _, _ := strings.Cut(after, ":")
@@ -106,7 +107,7 @@ func parseCron(text, zone string) (timing, error) {
 	}
 	x := expression{fields: fields, zone: time.UTC}
 	if x.zone, err = models.LoadZone(zone); err != nil {
-		return nil, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+		return nil, fmt.Errorf("%w: %w", fault.ErrNotFound, err)
 	}
 	const hours = 1<<24 - 1 // a bit for each hour of the day
 	x.everyHour = fields.Hour&hours == hours
@@ -140,13 +141,6 @@ func checkSteps(text string) error {
 		}
 	}
 	return nil
-}
-
-// emptyMember reports whether a list in a cron expression has an empty member, which cronParser would skip.
-func emptyMember(text string) bool {
-	return slices.ContainsFunc(strings.Fields(text), func(field string) bool {
-		return slices.Contains(strings.Split(field, ","), "")
-	})
 }
 
 // sundayIsZero replaces day 7 of the week, which cronParser does not know, by 0. A range up to 7 becomes the list of

@@ -1,6 +1,8 @@
 package schedule
 
 import (
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -80,9 +82,6 @@ func TestWhatIsNoTimingIsRefusedWithWhatIsAccepted(t *testing.T) {
 		"name the time zone apart":            {Cron: "TZ=Europe/Berlin 0 3 * * *"},
 		"name the time zone":                  {Cron: "TZ="},
 		"such as --every 5m":                  {Cron: "@every 5m"},
-		"such as Europe/Berlin":               {Cron: "@daily", Zone: "Europe/Berlyn"},
-		`zone "Local"`:                        {Cron: "@daily", Zone: "Local"},
-		`zone "../etc/passwd"`:                {Cron: "@daily", Zone: "../etc/passwd"},
 		"an interval has no time zone":        {Every: 60, Zone: "Europe/Berlin"},
 		"interval of -5 s: want 1 to":         {Every: -5},
 		"interval of 0.5 s":                   {Every: 0.5},
@@ -91,6 +90,32 @@ func TestWhatIsNoTimingIsRefusedWithWhatIsAccepted(t *testing.T) {
 		_, err := newTiming(s)
 		require.ErrorIs(t, err, fault.ErrInvalid, "%+v", s)
 		require.ErrorContains(t, err, text)
+	}
+}
+
+func TestAnUnknownZoneIsNotFound(t *testing.T) {
+	t.Parallel()
+	for _, zone := range []string{"Europe/Berlyn", "Local", "../etc/passwd"} {
+		_, err := newTiming(models.Schedule{Cron: "@daily", Zone: zone})
+		require.ErrorIs(t, err, fault.ErrNotFound)
+		require.ErrorContains(t, err, fmt.Sprintf("zone %q: %s", zone, models.ZoneRule))
+	}
+}
+
+// All text that the pattern of the API's description accepts is read, or contradicts itself.
+func TestTheCronPatternIsThatOfTheParser(t *testing.T) {
+	t.Parallel()
+	expressions := rapid.StringMatching(CronPattern)
+	rapid.Check(t, func(t *rapid.T) {
+		text := expressions.Draw(t, "cron")
+		if len(text) > MaxCron {
+			return
+		}
+		_, err := parseCron(text, "")
+		require.False(t, err != nil && !errors.Is(err, fault.ErrConflict), "%q: %v", text, err)
+	})
+	for _, text := range []string{"30 3 * * 1-5", "*/15 0,12 1 JAN-mar sun,7", " 0\t? ? ? fri-7/2 ", "@daily"} {
+		require.True(t, IsCron(text), text)
 	}
 }
 
@@ -123,7 +148,7 @@ func FuzzCron(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text, zone string) {
 		w, err := newTiming(models.Schedule{Cron: text, Zone: zone})
 		if err != nil {
-			require.ErrorIs(t, err, fault.ErrInvalid)
+			require.True(t, errors.Is(err, fault.ErrInvalid) || errors.Is(err, fault.ErrConflict) || errors.Is(err, fault.ErrNotFound), err)
 			return
 		}
 		if next := w.after(time.Time{}, now); !next.IsZero() {

@@ -32,6 +32,11 @@
 // name of another. How many lines a session may write in a second is bounded: ("logged", id, next), in the space
 // "status", has the state of that rate.
 //
+// The space "sessiondata" is durable. In it a session may keep a record of itself, from which the next coordinator knows what
+// no heartbeat tells it. The coordinator keeps there how a worker opened its session over HTTP.
+//
+//	(id, record)
+//
 // A message (Repository.Receive) asks a session that sends heartbeats to drain: to take
 // nothing new, finish or hand back what it holds, and end.
 //
@@ -58,12 +63,13 @@ const (
 // logCapacity is how many lines the log keeps.
 const logCapacity = 10_000
 
-// Spaces returns the spaces that the protocol needs. Both are volatile: after a restart sessions
+// Spaces returns the spaces that the protocol needs. Two are volatile: after a restart sessions
 // report again, and only the newest lines count.
 func Spaces() []space.Definition {
 	return []space.Definition{
 		{Name: Space, QueryOnly: true, Options: space.Options{Volatile: true}},
 		{Name: Log, QueryOnly: true, Options: space.Options{Volatile: true, Capacity: logCapacity, Overflow: space.DropOldest}},
+		{Name: Records, QueryOnly: true},
 	}
 }
 
@@ -78,11 +84,11 @@ const (
 
 // Procedures returns the verbs as procedures: status.beat (state, since, (action, slots)…);
 // status.drain (session); status.leave (reason); status.log (at, id, level, message); status.spend (action, how,
-// tasks, wallMicroseconds, cpuMicroseconds, windows); status.clock (milliseconds since 1970).
+// tasks, wallMicroseconds, cpuMicroseconds, windows); status.clock (milliseconds since 1970); status.remember (record).
 func Procedures() space.Procedures {
 	return space.Procedures{
 		procBeat: beat, procDrain: space.WithArgs1(drain), procLeave: space.WithArgs1(leave), procSpend: space.WithArgs(spendArgs, spend),
-		procLog:   space.WithArgs(logArgs, writeLine),
+		procLog: space.WithArgs(logArgs, writeLine), procRemember: space.WithArgs1(remember),
 		procClock: space.WithArgs(clockArgs, func(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) { return nil, clock(tx, decodeClockArgs(args)) }),
 	}
 }
@@ -116,7 +122,7 @@ func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 	served := map[string]bool{}
 	for _, s := range b.Serves {
 		s.ID, served[s.Action] = id, true
-		if err := upsert(tx, MatchServing(id, s.Action), s.encode()); err != nil {
+		if err := upsert(tx, Space, MatchServing(id, s.Action), s.encode()); err != nil {
 			return nil, err
 		}
 	}
@@ -134,16 +140,16 @@ func beat(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 			return nil, err
 		}
 	}
-	return nil, upsert(tx, StateOf(id), SessionState{id, b.State, b.Since}.encode())
+	return nil, upsert(tx, Space, StateOf(id), SessionState{id, b.State, b.Since}.encode())
 }
 
-// upsert puts t, tied to the caller's session, or replaces the tuple that matches p if it differs from t. An equal
+// upsert puts t into a space, tied to the caller's session, or replaces the tuple that matches p if it differs from t. An equal
 // one is left, so that a heartbeat without news writes nothing.
-func upsert(tx space.Tx, p tuple.Template, t tuple.Tuple) error {
-	e, ok := tx.Find(Space, p, nil)
+func upsert(tx space.Tx, in string, p tuple.Template, t tuple.Tuple) error {
+	e, ok := tx.Find(in, p, nil)
 	switch {
 	case !ok:
-		_, err := tx.Put(Space, t, space.PutOptions{Ephemeral: true})
+		_, err := tx.Put(in, t, space.PutOptions{Ephemeral: true})
 		return err
 	case e.Tuple.Equal(t):
 		return nil

@@ -29,6 +29,16 @@ func AnyState() tuple.Template { return tuple.Match(tuple.AnyString, tuple.AnySt
 // StateOf matches the state of one session.
 func StateOf(id string) tuple.Template { return tuple.Match(id, tuple.AnyString, tuple.AnyString) }
 
+// sessionRecord is what a session keeps about itself.
+type sessionRecord struct{ ID, Record string }
+
+func (r sessionRecord) encode() tuple.Tuple { return tuple.New(r.ID, r.Record) }
+
+// decodeRecord returns the record of a tuple that recordOf matches.
+func decodeRecord(t tuple.Tuple) sessionRecord { return sessionRecord{ID: t.Str(0), Record: t.Str(1)} }
+
+func recordOf(session string) tuple.Template { return tuple.Match(session, tuple.AnyString) }
+
 // Serving is how many slots a session has for an action.
 type Serving struct {
 	ID     string // of the session

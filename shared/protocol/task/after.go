@@ -173,7 +173,7 @@ func childReason(parent string, end ending) string {
 
 // pendingParents returns the parents of a new task that have not ended. failed is the reason why the task cannot run,
 // because a parent ended without resolving; empty if it can. The end of a dead parent is kept (retainEnd), unless it
-// is already.
+// is already. An unknown parent is fault.ErrNotFound.
 func pendingParents(tx space.Tx, i Item) (pending []string, failed string, err error) {
 	for _, parent := range i.After {
 		if _, _, err := find(tx, parent); err == nil {
@@ -184,7 +184,7 @@ func pendingParents(tx space.Tx, i Item) (pending []string, failed string, err e
 		state := decodeParent(e.Tuple).State
 		if !known {
 			if !isDead(tx, parent) {
-				return nil, "", fmt.Errorf("after %.200q: %w: there is no such task, or it is no longer kept", parent, fault.ErrInvalid)
+				return nil, "", fmt.Errorf("after %.200q: %w: there is no such task, or it is no longer kept", parent, fault.ErrNotFound)
 			}
 			state = StateDead
 			if err := retainEnd(tx, ParentResult{ID: parent, State: state}); err != nil {

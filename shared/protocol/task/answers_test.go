@@ -182,7 +182,7 @@ func TestTimesWithinTenYearsAreAcceptedAndAnExpiryOnlyAfterTheStart(t *testing.T
 			require.NoError(t, err, name)
 			continue
 		}
-		require.ErrorIs(t, err, fault.ErrInvalid, name)
+		require.ErrorIs(t, err, fault.ErrConflict, name)
 		require.ErrorContains(t, err, c.says, name)
 	}
 }

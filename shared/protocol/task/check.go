@@ -13,8 +13,8 @@ import (
 	"leasehold/shared/protocol/lease"
 )
 
-// Check refuses a task that could not be created at any time, with fault.ErrInvalid or
-// fault.ErrTooLarge.
+// Check refuses a task that could not be created at any time, with fault.ErrInvalid, fault.ErrTooLarge or, for
+// models.ActionVisit, fault.ErrForbidden.
 func (n New) Check() error {
 	if err := checkNew(n.item()); err != nil {
 		return err
@@ -52,14 +52,13 @@ const (
 	MaxParents   = 64 // of a task
 )
 
-// checkNew refuses a task that no worker could do, or whose fields are not valid, with
-// fault.ErrInvalid or fault.ErrTooLarge.
+// checkNew refuses a task that no worker could do, or whose fields are not valid, as Check does.
 func checkNew(i Item) error {
 	switch {
 	case !models.ValidID(i.Action):
 		return fmt.Errorf("%w: action %.200q: %s", fault.ErrInvalid, i.Action, models.IDRule)
 	case i.Action == models.ActionVisit:
-		return fmt.Errorf("%w: action %s: only the coordinator has origins visited; want another action", fault.ErrInvalid, i.Action)
+		return fmt.Errorf("%w: action %s: only the coordinator has origins visited; want another action", fault.ErrForbidden, i.Action)
 	case !validTimeout(i.Timeout):
 		return fmt.Errorf("%w: timeout %v: want more than 0 and at most %v seconds", fault.ErrInvalid, i.Timeout, models.SecondsOf(lease.MaxTTL))
 	case len(i.Data)+len(i.Subject)+len(lease.JoinParts(i.Parts)) > maxData:
@@ -131,7 +130,7 @@ func checkName(what, v string) error {
 	return nil
 }
 
-// checkTimes refuses times ten years or more from now with fault.ErrInvalid, because a time in
+// checkTimes refuses times ten years or more from now with fault.ErrConflict, because a time in
 // the wrong unit is that far away, and a task that would expire before a worker may have it.
 func checkTimes(o models.TaskOptions, now time.Time) error {
 	for _, field := range timesOf(o) {
@@ -140,12 +139,12 @@ func checkTimes(o models.TaskOptions, now time.Time) error {
 		}
 	}
 	if !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.NotBefore) {
-		return fmt.Errorf("%w: expires_at %s: want a time after not_before, %s", fault.ErrInvalid, o.ExpiresAt.Format(time.RFC3339), o.NotBefore.Format(time.RFC3339))
+		return fmt.Errorf("%w: expires_at %s: want a time after not_before, %s", fault.ErrConflict, o.ExpiresAt.Format(time.RFC3339), o.NotBefore.Format(time.RFC3339))
 	}
 	return nil
 }
 
-// checkEncodable refuses times that a record cannot keep with fault.ErrInvalid. A record keeps the
+// checkEncodable refuses times that a record cannot keep with fault.ErrConflict. A record keeps the
 // nanoseconds since 1970 in 64 bits: the year 2611 would become 2026. It keeps 0 for a task without such a time.
 func checkEncodable(o models.TaskOptions) error {
 	for _, field := range timesOf(o) {
@@ -168,5 +167,5 @@ func timesOf(o models.TaskOptions) [2]timeField {
 }
 
 func (f timeField) tooFar() error {
-	return fmt.Errorf("%w: %s %s: want a time within ten years", fault.ErrInvalid, f.name, f.at.Format(time.RFC3339))
+	return fmt.Errorf("%w: %s %s: want a time within ten years", fault.ErrConflict, f.name, f.at.Format(time.RFC3339))
 }

@@ -30,8 +30,9 @@ func (c Client) Create(ctx context.Context, t models.Task, priority int64) (Item
 
 // CreateAll creates tasks, all or none, and returns them in their order. At most MaxCreate tasks and about 1 MiB fit
 // into one call; more fail with fault.ErrTooLarge or fault.ErrInvalid. Other errors: fault.ErrInvalid for values out
-// of range, an unknown parent or a cycle; fault.ErrConflict if Replace would change a task of another action;
-// fault.ErrOverloaded if the space is full.
+// of range; fault.ErrNotFound for an unknown parent; fault.ErrConflict for a cycle, a ref of two tasks, times that
+// contradict each other or are ten years away, and if Replace would change a task of another action;
+// fault.ErrForbidden for models.ActionVisit; fault.ErrOverloaded if the space is full.
 func (c Client) CreateAll(ctx context.Context, all ...New) ([]Item, error) {
 	var reply tuple.Tuple
 	if err := c.createKnowing(ctx, all, func(news []byte) (err error) {
@@ -55,16 +56,19 @@ func withDefaults(all []New) []New {
 	return filled
 }
 
-// createKnowing calls create with new tasks. If that fails with fault.ErrInvalid, the reason may be a parent that
+// createKnowing calls create with new tasks. If that fails with fault.ErrNotFound, the reason may be a parent that
 // only the history knows; then it calls create again with the ends that the history has. If it has none or cannot be
-// read, or the tasks could not be created with any parents, the first error is returned.
+// read, the first error is returned; if the tasks could not be created with any parents, the reason of that.
 func (c Client) createKnowing(ctx context.Context, all []New, create func(news []byte) error) error {
 	data, err := encodeNews(all)
 	if err == nil {
 		err = create(data)
 	}
-	if !errors.Is(err, fault.ErrInvalid) || checkAll(all) != nil {
+	if !errors.Is(err, fault.ErrNotFound) {
 		return err
+	}
+	if invalid := checkAll(all); invalid != nil {
+		return invalid
 	}
 	known, found := c.withEnded(ctx, all)
 	if !found {
@@ -140,7 +144,7 @@ func (p Policy) create(tx space.Tx, args tuple.Tuple) (tuple.Tuple, error) {
 }
 
 // CreateIn creates tasks, all or none, in the transaction of another protocol's procedure, and returns them in their
-// order. Tasks without a timeout get the default one. It fails as Client.CreateAll does, and with fault.ErrInvalid
+// order. Tasks without a timeout get the default one. It fails as Client.CreateAll does, and with fault.ErrNotFound
 // for a parent that only the history knows.
 func CreateIn(tx space.Tx, all ...New) ([]Item, error) {
 	data, err := encodeNews(withDefaults(all))
@@ -367,8 +371,7 @@ type Spec struct {
 }
 
 // Create puts a task into the queue. It fails with fault.ErrTooLarge for data over maxData, because the task's
-// history must still fit into an answer. Errors are also fault.ErrInvalid for any other value out of range and
-// fault.ErrOverloaded if the space is full.
+// history must still fit into an answer. Errors are also those of Client.CreateAll for a single task.
 func Create(tx space.Tx, s Spec) (Item, error) {
 	i := Item{Lease: s.Lease, Token: s.Token, Priority: s.Priority, Task: models.Task{
 		Action: s.Action, Subject: s.Subject, Parts: slices.Compact(slices.Sorted(slices.Values(s.Parts))),

@@ -304,7 +304,7 @@ func TestTheHistoryIsAskedForEachUnknownParentOnce(t *testing.T) {
 		bad.Tags = []string{""}
 		for name, news := range map[string][]task.New{"a bad tag": {n("x", parent.ID), bad}, "a cycle": {n("x", "y", parent.ID), n("y", "x")}} {
 			_, err := f.client.CreateAll(f.Context(), news...)
-			require.ErrorIs(f, err, fault.ErrInvalid)
+			require.ErrorIs(f, err, map[string]error{"a bad tag": fault.ErrInvalid, "a cycle": fault.ErrConflict}[name])
 			require.Zero(f, counted.calls["task.ended"], name)
 		}
 		_, err := f.client.CreateAll(f.Context(), n("x", parent.ID), n("y", parent.ID, "x"))
@@ -338,7 +338,7 @@ func TestATaskWhoseParentsCannotBeLookedUpIsRefusedWithTheFirstError(t *testing.
 		counted := countedCalls{f.repo, map[string]int{}}
 		f.client.Repo = unreadable{counted, two.ID}
 		_, err := f.client.Create(f.Context(), models.Task{Action: "a", Timeout: 60, TaskOptions: models.TaskOptions{After: []string{one.ID, two.ID}}}, 0)
-		require.ErrorIs(f, err, fault.ErrInvalid)
+		require.ErrorIs(f, err, fault.ErrNotFound)
 		require.NotErrorIs(f, err, fault.ErrUnavailable)
 		require.Equal(f, 1, counted.calls["task.create"])
 		require.Empty(f, f.waiting())

@@ -308,15 +308,18 @@ func TestMalformedDependenciesAreRefusedAsAWhole(t *testing.T) {
 		n := func(ref string, after ...string) task.New {
 			return task.New{Ref: ref, Task: models.Task{Action: "a", Timeout: 60, TaskOptions: models.TaskOptions{After: after}}}
 		}
-		for name, news := range map[string][]task.New{
-			"unknown":   {n(""), n("", "t999")},
-			"cycle":     {n("x", "z"), n("y", "x"), n("z", "y")},
-			"itself":    {n("x", "x")},
-			"twice":     {n("x"), n("x")},
-			"same name": {n("", "x", "x"), n("x")},
+		for name, c := range map[string]struct {
+			news []task.New
+			want error
+		}{
+			"unknown":   {[]task.New{n(""), n("", "t999")}, fault.ErrNotFound},
+			"cycle":     {[]task.New{n("x", "z"), n("y", "x"), n("z", "y")}, fault.ErrConflict},
+			"itself":    {[]task.New{n("x", "x")}, fault.ErrConflict},
+			"twice":     {[]task.New{n("x"), n("x")}, fault.ErrConflict},
+			"same name": {[]task.New{n("", "x", "x"), n("x")}, fault.ErrInvalid},
 		} {
-			_, err := f.client.CreateAll(f.Context(), news...)
-			require.ErrorIs(f, err, fault.ErrInvalid, name)
+			_, err := f.client.CreateAll(f.Context(), c.news...)
+			require.ErrorIs(f, err, c.want, name)
 			require.Empty(f, f.waiting(), name)
 		}
 	})
@@ -517,7 +520,11 @@ func TestTasksThatNoWorkerCouldDoAreRefused(t *testing.T) {
 			n := task.New{Task: models.Task{Action: "a", Timeout: 60}}
 			change(&n)
 			_, err := f.client.CreateAll(f.Context(), n)
-			require.ErrorIs(f, err, fault.ErrInvalid, name)
+			want := fault.ErrInvalid
+			if !n.NotBefore.IsZero() || !n.ExpiresAt.IsZero() {
+				want = fault.ErrConflict // with each other, or with the clock
+			}
+			require.ErrorIs(f, err, want, name)
 		}
 		_, err := f.client.Create(f.Context(), models.Task{Action: "a", Timeout: 60, Data: json.RawMessage(`"` + string(make([]byte, 2<<20)) + `"`)}, 0)
 		require.ErrorIs(f, err, fault.ErrTooLarge)

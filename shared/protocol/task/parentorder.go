@@ -8,7 +8,7 @@ import (
 
 // sortByParents returns the positions of the tasks in an order in which each comes behind its parents, and the
 // positions of those with names. Any parent not named in the request is the id of an older task, and changes no
-// order.
+// order. It fails with fault.ErrConflict for a cycle and for a name of two tasks.
 func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 	if refs, err = refsOf(news); err != nil {
 		return nil, nil, err
@@ -36,7 +36,7 @@ func sortByParents(news []New) (order []int, refs map[string]int, err error) {
 		}
 	}
 	if len(order) < len(news) {
-		return nil, nil, fmt.Errorf("%w: the tasks wait for each other in a cycle", fault.ErrInvalid)
+		return nil, nil, fmt.Errorf("%w: the tasks wait for each other in a cycle", fault.ErrConflict)
 	}
 	return order, refs, nil
 }
@@ -52,7 +52,7 @@ func refsOf(news []New) (map[string]int, error) {
 			return nil, err
 		}
 		if _, twice := refs[w.Ref]; twice {
-			return nil, fmt.Errorf("%w: two tasks have the ref %q", fault.ErrInvalid, w.Ref)
+			return nil, fmt.Errorf("%w: two tasks have the ref %q", fault.ErrConflict, w.Ref)
 		}
 		refs[w.Ref] = n
 	}

@@ -62,7 +62,7 @@ func TestANewTaskRunsOrDiesByHowItsParentEnded(t *testing.T) {
 			}
 		}
 		_, err := f.client.CreateAll(f.Context(), task.New{Task: models.Task{Action: "a", Timeout: 60, TaskOptions: models.TaskOptions{After: []string{"t999"}, OnFailure: models.RunAnyway}}})
-		require.ErrorIs(f, err, fault.ErrInvalid)
+		require.ErrorIs(f, err, fault.ErrNotFound)
 		require.ErrorContains(f, err, `after "t999"`)
 	})
 }
@@ -261,7 +261,7 @@ func TestADeadChildWhoseParentIsNotKnownAnyMoreCannotBeRequeued(t *testing.T) {
 		require.NoError(f, err)
 		require.True(f, ok)
 		_, err = f.client.Requeue(f.Context(), child.ID, true)
-		require.ErrorIs(f, err, fault.ErrInvalid)
+		require.ErrorIs(f, err, fault.ErrNotFound)
 		f.is(child.ID, task.StateDead, "")
 	})
 }
