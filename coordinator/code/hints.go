@@ -21,8 +21,8 @@ const (
 // matches, why nothing can; Stats.Fetching whether missing files come back.
 func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit func(code.Match) bool) (code.Stats, error) {
 	stats, err := x.Store.Search(ctx, q, o, visit)
-	if stats.Missing == 0 && stats.Skipped[code.SkipLost] > 0 {
-		stats.Missing = 1 // a search server does not tell how many
+	if stats.Missing == 0 { // a search server counts source files, because it has no segments
+		stats.Missing = stats.Skipped[code.SkipLost]
 	}
 	stats.Fetching = stats.Missing > 0 && x.isFetched(ctx)
 	if err != nil {

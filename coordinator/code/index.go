@@ -91,6 +91,14 @@ func (x *Index) Waits() (since time.Time, err error) {
 	return since, nil
 }
 
+// Cluster returns the id of the cluster that the search server belongs to; empty if there is none, or it is not known yet.
+func (x *Index) Cluster() string {
+	if s, ok := x.Store.(interface{ Cluster() string }); ok {
+		return s.Cluster()
+	}
+	return ""
+}
+
 // Lacks returns what the index in the folder should have and does not, because files of it were
 // removed. It sends no request to a search server, whose losses lostRepos finds.
 func (x *Index) Lacks() (code.Lack, error) {

@@ -54,3 +54,21 @@ func TestASearchWithoutMissingFilesIsIncompleteAndTellsWhetherTheyAreFetched(t *
 	require.NoError(t, x.DropRemoved(t.Context()))
 	require.False(t, codeindex.EndOf(search()).Incomplete)
 }
+
+// losing is a search server that has lost an index with source files.
+type losing struct{ codeindex.Store }
+
+func (losing) Search(context.Context, code.Query, code.Options, func(code.Match) bool) (code.Stats, error) {
+	return code.Stats{Skipped: map[string]int{code.SkipLost: 7}}, nil
+}
+
+func TestTheLostFilesOfASearchServerAreCounted(t *testing.T) {
+	t.Parallel()
+	x, err := codeindex.New(t.TempDir(), losing{}, &origins{})
+	require.NoError(t, err)
+	stats, err := x.Search(t.Context(), code.Query{}, code.Options{}, nil)
+	require.NoError(t, err)
+	end := codeindex.EndOf(stats)
+	require.True(t, end.Incomplete)
+	require.Equal(t, 7, end.Missing)
+}

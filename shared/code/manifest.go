@@ -34,7 +34,7 @@ type File struct {
 // Limits of a manifest.
 const (
 	MaxRefs      = 64
-	MaxPathBytes = 4096
+	MaxPathBytes = 4098 // at least that of Linux, and as many as 5464 characters of base64 hold
 	maxNameBytes = 1024 // of repository ids, names and refs
 )
 
@@ -57,7 +57,7 @@ func (m Manifest) Check() error {
 			return err
 		}
 		if refs[r.Name] {
-			return fmt.Errorf("repository %q: ref %q twice: %w", m.Repo, r.Name, fault.ErrInvalid)
+			return fmt.Errorf("repository %q: ref %q twice: %w", m.Repo, r.Name, fault.ErrContradiction)
 		}
 		refs[r.Name] = true
 	}
@@ -73,11 +73,11 @@ func (m Manifest) checkFiles(refs map[string]bool) error {
 		at := place{f.Ref, f.Path}
 		switch {
 		case !refs[f.Ref]:
-			return fmt.Errorf("file %.200q: unknown ref %q: want one of the manifest's refs: %w", f.Path, f.Ref, fault.ErrInvalid)
+			return fmt.Errorf("file %.200q: unknown ref %q: want one of the manifest's refs: %w", f.Path, f.Ref, fault.ErrContradiction)
 		case f.Path == "" || len(f.Path) > MaxPathBytes:
 			return fmt.Errorf("path %.200q: want 1 to %d bytes: %w", f.Path, MaxPathBytes, fault.ErrInvalid)
 		case seen[at]:
-			return fmt.Errorf("file %.200q of ref %q twice: %w", f.Path, f.Ref, fault.ErrInvalid)
+			return fmt.Errorf("file %.200q of ref %q twice: %w", f.Path, f.Ref, fault.ErrContradiction)
 		}
 		if err := f.OID.Check(); err != nil {
 			return fmt.Errorf("file %.200q: %w", f.Path, err)

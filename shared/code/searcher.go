@@ -92,7 +92,7 @@ type Stats struct {
 	Files        int            // with at least one match that was visited
 	Matches      int            // visited
 	Skipped      map[string]int // files that the filters do not exclude and that are not indexed, by reason
-	Missing      int            // files that the index has lost and that may have matches: segments and lists of files
+	Missing      int            // files that the index has lost and that may have matches: segments and lists of files; of a search server, source files
 	Fetching     bool           // the repositories of missing files are visited again; a coordinator's index sets it
 	RankedOf     int            // the best matches are those of the first RankedOf found; 0: of all
 	Stopped      string         // StoppedLimit, StoppedTime, StoppedMemory; empty if the search was complete

@@ -52,7 +52,7 @@ func (x *Index) newBlob(from code.Blob) (*blob, error) {
 		return nil, err
 	}
 	b := &blob{OID: from.OID, Put: time.Now().UnixMilli(), Size: from.Size, Lang: fold(from.Lang), Skipped: from.Skipped,
-		Info: from.BlobInfo, Symbols: from.Symbols, Functions: from.Functions, Tri: terms(t.Of(from.Content))}
+		Info: from.BlobInfo, Symbols: from.Symbols, Functions: from.Functions}
 	if utf8.Valid(from.Content) {
 		b.Text = string(from.Content)
 	} else {
@@ -63,8 +63,14 @@ func (x *Index) newBlob(from code.Blob) (*blob, error) {
 	}
 	slices.Sort(b.Defines)
 	b.Defines = slices.Compact(b.Defines)
-	b.SymbolTri = terms(t.Of([]byte(strings.Join(b.Defines, "\n"))))
+	b.setTrigrams(t)
 	return b, nil
+}
+
+// setTrigrams sets the fields of trigrams, which documents do not return.
+func (b *blob) setTrigrams(t *segment.Trigrams) {
+	b.Tri = terms(t.Of(b.content()))
+	b.SymbolTri = terms(t.Of([]byte(strings.Join(b.Defines, "\n"))))
 }
 
 // fold returns text after code.Fold as valid UTF-8, because documents are JSON.
@@ -92,6 +98,27 @@ func terms(trigrams []uint32) string {
 
 // idsAtOnce is how many documents one request reads by their ids.
 const idsAtOnce = 1000
+
+// textsAtOnce is how many bytes of texts one request reads, unless one text is longer.
+const textsAtOnce = 8 << 20
+
+// inGroups yields elements in their order, in groups for one request each: at most idsAtOnce with at most textsAtOnce
+// bytes of text, or one with a longer text.
+func inGroups[T any](all []T, size func(T) int64) func(yield func([]T) bool) {
+	return func(yield func([]T) bool) {
+		for len(all) > 0 {
+			n, sum := 0, int64(0)
+			for n < min(len(all), idsAtOnce) && (n == 0 || sum+size(all[n]) <= textsAtOnce) {
+				sum += size(all[n])
+				n++
+			}
+			if !yield(all[:n]) {
+				return
+			}
+			all = all[n:]
+		}
+	}
+}
 
 // eachBlob calls visit for each of ids, in their order, with the fields of its document, or with
 // nil if the server does not have it. fields are separated by commas; "" reads none, which

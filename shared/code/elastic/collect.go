@@ -29,18 +29,24 @@ func (x *Index) Run(ctx context.Context, log *slog.Logger) {
 type collector struct {
 	*Index
 	hidden    map[string]time.Time // when a generation was first found hidden from searches, by id
+	replaced  map[string]time.Time // when an index was first found replaced by a copy, by name
 	blobsDone time.Time            // when blobs were removed last
 }
 
-func newCollector(x *Index) *collector { return &collector{Index: x, hidden: map[string]time.Time{}} }
+func newCollector(x *Index) *collector {
+	return &collector{Index: x, hidden: map[string]time.Time{}, replaced: map[string]time.Time{}}
+}
 
-// collect removes the documents of hidden generations and the entries that others have superseded. Once in
-// blobsInterval it also removes old blobs. After an error the next call begins again.
+// collect removes the documents of hidden generations, the entries that others have superseded, and the indices that
+// copies have replaced. Once in blobsInterval it also removes old blobs. After an error the next call begins again.
 func (c *collector) collect(ctx context.Context) error {
 	if err := c.removeHidden(ctx); err != nil {
 		return err
 	}
 	if err := c.removeSuperseded(ctx); err != nil {
+		return err
+	}
+	if err := c.removeReplaced(ctx); err != nil {
 		return err
 	}
 	if time.Since(c.blobsDone) < blobsInterval {
@@ -109,6 +115,29 @@ func (c *collector) removeHidden(ctx context.Context) error {
 	}
 	c.hidden = hidden
 	return notes.flush(ctx)
+}
+
+// removeReplaced removes the indices that copies have replaced for Grace (Rebuild).
+func (c *collector) removeReplaced(ctx context.Context) error {
+	for _, index := range rebuilt {
+		all, err := c.statesOf(ctx, index)
+		if err != nil {
+			return err
+		}
+		for name, s := range all {
+			if _, hasAlias := s.Aliases[c.prefix+index]; hasAlias || !s.isReplaced() {
+				continue
+			}
+			if since, known := c.replaced[name]; !known {
+				c.replaced[name] = time.Now()
+			} else if time.Since(since) >= Grace {
+				if err := c.delete(ctx, name); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
 }
 
 // noteStrays notes the generations that have files and are not current, because the index of notes may have been
@@ -205,10 +234,7 @@ func (c *collector) removeUnnamed(ctx context.Context, page []blobSize) error {
 	if err := c.refresh(ctx, files); err != nil {
 		return err
 	}
-	ids := make([]code.OID, len(page))
-	for i, b := range page {
-		ids[i] = b.OID
-	}
+	ids := idsOf(page)
 	named, err := c.namedOf(ctx, ids)
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@
 //     process does not know yet, and then sees each repository as one generation: it drops files of other generations as it
 //     reads them. So neither a publication nor a search depends on how many repositories there are.
 //   - A generation names the indices that have its blobs and its files. If one of them was deleted, all of its files
-//     count as lost.
+//     count as lost. A copy (Rebuild) has another number at the end of its name, and notes whose place it has taken.
 //   - Other ids are derived from content: a blob's from its object id, a generation's from its files.
 //     So every write may be repeated.
 //   - A write is acknowledged when the server has it in its translog on disk (the durability

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 
+	"leasehold/shared/code"
 	"leasehold/shared/fault"
 )
 
@@ -47,14 +48,37 @@ func (x *Index) aliasFilter(ctx context.Context) (ids []string, exists bool, err
 	return filter.Terms.Generation, true, nil
 }
 
-// readAlias returns the generations that an earlier version showed, with the counts that it did not keep; none
-// without the alias.
-func (x *Index) readAlias(ctx context.Context, at home) ([]*generation, error) {
+// readBefore returns the current generations if the log is empty: those that an earlier version showed or, without its
+// alias, those of a log that was deleted.
+func (x *Index) readBefore(ctx context.Context, at home) ([]*generation, error) {
 	ids, exists, err := x.aliasFilter(ctx)
-	if err != nil || !exists || len(ids) == 0 {
+	if err != nil {
 		return nil, err
 	}
-	var all []*generation
+	if !exists {
+		return x.lostGenerations(ctx)
+	}
+	return x.readGenerations(ctx, ids, at)
+}
+
+// lostGenerations returns a generation for each repository that has files. All of its files count as lost, because it
+// has no home: nothing tells any more which files are current and in which refs they are. The next visit of the repository
+// replaces it.
+func (x *Index) lostGenerations(ctx context.Context) (all []*generation, err error) {
+	byRepo := map[string]*generation{}
+	err = x.eachCount(ctx, everyDocument, []string{"repo_id", "repository", "generation"}, func(f filesCount) {
+		g := byRepo[f.repoID]
+		if g == nil {
+			g = &generation{ID: "lost-" + f.generation, RepoID: f.repoID, Repo: f.repository, Refs: []code.Ref{}}
+			byRepo[f.repoID], all = g, append(all, g)
+		}
+		g.Files = max(g.Files, f.files)
+	})
+	return all, err
+}
+
+// readGenerations returns the generations with these ids, with the counts that an earlier version did not keep.
+func (x *Index) readGenerations(ctx context.Context, ids []string, at home) (all []*generation, err error) {
 	byID := map[string]*generation{}
 	for part := range slices.Chunk(ids, idsAtOnce) {
 		found, err := readMany[generationDocument](ctx, x, generations, part, "manifest")
@@ -68,6 +92,9 @@ func (x *Index) readAlias(ctx context.Context, at home) ([]*generation, error) {
 			d.Manifest.FilesIndex, d.Manifest.Skipped = at.files, map[string]int{}
 			all, byID[part[i]] = append(all, d.Manifest), d.Manifest
 		}
+	}
+	if len(all) == 0 {
+		return nil, nil
 	}
 	err = x.eachCount(ctx, object{"exists": object{"field": "skipped"}}, byReason, func(f filesCount) {
 		if g := byID[f.generation]; g != nil {

@@ -55,16 +55,21 @@ type Index struct {
 	views    bool
 	shards   int // 0, and nil: as the server has it set
 	replicas *int
+	mappings map[string]object // the fields of each index
+
+	anyMapping bool // indices may have other mappings, because they are copied into new ones
 
 	preparing sync.Mutex // held while indices are created
 	prepared  atomic.Bool
 	trigrams  sync.Pool // *segment.Trigrams
+	cluster   atomic.Pointer[string]
 
 	publishing sync.Mutex // held while a generation is published, and while generations and blobs are removed
 	viewed     viewed     // guarded by publishing
 
-	mu         sync.Mutex // guards known and superseded
-	known      *known     // the current generations as they were read
+	mu         sync.Mutex        // guards all below
+	ids        map[string]string // of the indices, by alias; nil: not read yet
+	known      *known            // the current generations as they were read
 	superseded []superseded
 }
 
@@ -92,7 +97,7 @@ func New(c Config) (*Index, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
-	return &Index{client: client, log: log, prefix: c.Prefix, views: c.Views, shards: c.Shards, replicas: c.Replicas, known: &known{},
+	return &Index{client: client, log: log, prefix: c.Prefix, views: c.Views, shards: c.Shards, replicas: c.Replicas, mappings: mappings, known: &known{},
 		trigrams: sync.Pool{New: func() any { return &segment.Trigrams{} }}}, nil
 }
 
@@ -100,6 +105,15 @@ func New(c Config) (*Index, error) {
 func (x *Index) Close() error {
 	x.client.http.CloseIdleConnections()
 	return nil
+}
+
+// Cluster returns the id of the cluster that the server belongs to; empty until the server has answered. It sends no
+// request.
+func (x *Index) Cluster() string {
+	if id := x.cluster.Load(); id != nil {
+		return *id
+	}
+	return ""
 }
 
 // post sends body to an endpoint of an alias, such as _search, and decodes the answer.

@@ -7,12 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"leasehold/shared/fault"
 )
 
-// version is the end of the names of the indices. Another mapping gets another one.
+// version is the end of the names of the first indices. Rebuild makes those of blobs and files with higher numbers.
 const version = "-1"
 
 // The aliases that requests name, without the prefix.
@@ -70,15 +71,22 @@ func shownBy(ids []string) object {
 	return object{"terms": object{"generation": ids}}
 }
 
-// createBody returns the request that creates an index: with its aliases, so that requests use
-// only these, with fields that may not be others than ours, and without the source of fields that
-// are only searched.
-func (x *Index) createBody(index string) object {
+// aliasesOf returns the aliases of an index; requests use only these.
+func (x *Index) aliasesOf(index string) object {
 	aliases := object{x.prefix + index: object{}}
 	if view := views[index]; view != "" {
 		aliases[x.prefix+view] = object{"filter": shownBy([]string{})}
 	}
-	mapping := object{"dynamic": "strict", "properties": mappings[index]}
+	return aliases
+}
+
+// createBody returns the request that creates an index: with fields that may not be others than ours, and without the
+// source of fields that are only searched. meta is a note in the mapping, or nil.
+func (x *Index) createBody(index string, aliases object, meta *copyNote) object {
+	mapping := object{"dynamic": "strict", "properties": x.mappings[index]}
+	if meta != nil {
+		mapping["_meta"] = meta
+	}
 	if fields := excluded[index]; fields != nil {
 		mapping["_source"] = object{"excludes": fields}
 	}
@@ -132,13 +140,11 @@ func (x *Index) prepareIndices(ctx context.Context) error {
 		return err
 	}
 	for _, index := range x.indices() {
-		if err := x.createIndex(ctx, index); err != nil {
-			return err
-		}
 		err := x.checkIndex(ctx, index)
-		if errors.Is(err, fault.ErrNotFound) { // somebody has removed its alias
-			action := object{"add": object{"index": x.prefix + index + version, "alias": x.prefix + index}}
-			err = errors.Join(x.client.do(ctx, call{method: http.MethodPost, path: "_aliases", body: asJSON(object{"actions": []object{action}})}), x.checkIndex(ctx, index))
+		if errors.Is(err, fault.ErrNotFound) {
+			if err = x.createAlias(ctx, index); err == nil {
+				err = x.checkIndex(ctx, index)
+			}
 		}
 		if err != nil {
 			return err
@@ -148,11 +154,24 @@ func (x *Index) prepareIndices(ctx context.Context) error {
 	return nil
 }
 
+// createAlias creates the index of an alias, or gives the alias to the index that has lost it.
+func (x *Index) createAlias(ctx context.Context, index string) error {
+	all, err := x.statesOf(ctx, index)
+	if err != nil {
+		return err
+	}
+	name := all.newest()
+	if name == "" {
+		return x.createIndex(ctx, x.prefix+index+"-"+all.nextNumber(), x.createBody(index, x.aliasesOf(index), nil))
+	}
+	action := object{"add": object{"index": name, "alias": x.prefix + index}}
+	return x.client.do(ctx, call{method: http.MethodPost, path: "_aliases", body: asJSON(object{"actions": []object{action}})})
+}
+
 // createIndex creates an index, unless it exists. A serverless server, which sets shards, replicas and durability itself,
 // refuses these settings; then it creates the index without them.
-func (x *Index) createIndex(ctx context.Context, index string) error {
-	body := x.createBody(index)
-	c := call{method: http.MethodPut, path: x.prefix + index + version, body: asJSON(body)}
+func (x *Index) createIndex(ctx context.Context, name string, body object) error {
+	c := call{method: http.MethodPut, path: name, body: asJSON(body)}
 	err := x.client.do(ctx, c)
 	failed := (*statusError)(nil)
 	if errors.As(err, &failed) && failed.status == http.StatusBadRequest && strings.Contains(failed.text, "serverless") {
@@ -200,6 +219,7 @@ func (x *Index) readServer(ctx context.Context) (s server, err error) {
 	if s.isTooOld() {
 		return s, fmt.Errorf("search server %s: version %.40q: %w: %s", x.client.nodes, s.Version.Number, fault.ErrInvalid, wantedServers)
 	}
+	x.cluster.Store(&s.Cluster)
 	return s, nil
 }
 
@@ -209,25 +229,6 @@ func (s server) isTooOld() bool {
 	major, minor := 0, 0
 	_, _ = fmt.Sscanf(s.Version.Number, "%d.%d", &major, &minor) // a number that cannot be read is too old
 	return s.Version.Distribution != "opensearch" && (major < 7 || major == 7 && minor < 10)
-}
-
-// indexState describes an index of the server.
-type indexState struct {
-	Aliases  map[string]any `json:"aliases"`
-	Mappings struct {
-		Dynamic    string            `json:"dynamic"`
-		Properties map[string]object `json:"properties"`
-	} `json:"mappings"`
-	Settings struct {
-		Index struct {
-			UUID     string `json:"uuid"`
-			Shards   string `json:"number_of_shards"`
-			Replicas string `json:"number_of_replicas"`
-			Translog struct {
-				Durability string `json:"durability"`
-			} `json:"translog"`
-		} `json:"index"`
-	} `json:"settings"`
 }
 
 // checkIndex returns fault.ErrCorrupt if an index has other fields than this version writes, or
@@ -241,17 +242,28 @@ func (x *Index) checkIndex(ctx context.Context, index string) error {
 		if got := state.Settings.Index.Translog.Durability; got != durable && got != "" { // durable is the default
 			return fmt.Errorf("index %s: %w: its setting translog.durability is %q: want %q, so that acknowledged writes are on disk", name, fault.ErrCorrupt, got, durable)
 		}
-		for field, want := range mappings[index] {
-			if got := state.Mappings.Properties[field]; !sameField(got, want.(object)) || state.Mappings.Dynamic != "strict" {
-				return fmt.Errorf("index %s: %w: another program made it, or another version: its field %s has another mapping: delete the index, or set search-prefix",
-					name, fault.ErrCorrupt, field)
+		if field := x.otherField(index, state); field != "" && !x.anyMapping {
+			advice := "delete the index, or set search-prefix"
+			if slices.Contains(rebuilt, index) {
+				advice += "; if it is of another version of Leasehold, run leasehold index rebuild"
 			}
+			return fmt.Errorf("index %s: %w: another program made it, or another version: its field %s has another mapping: %s", name, fault.ErrCorrupt, field, advice)
 		}
 	}
 	if len(found) != 1 {
 		return fmt.Errorf("index %s: %w: the name stands for %d indices: want 1", x.prefix+index, fault.ErrCorrupt, len(found))
 	}
 	return nil
+}
+
+// otherField returns a field that an index has not as this version writes it; "" if there is none.
+func (x *Index) otherField(index string, state indexState) string {
+	for field, want := range x.mappings[index] {
+		if !sameField(state.Mappings.Properties[field], want.(object)) || state.Mappings.Dynamic != "strict" {
+			return field
+		}
+	}
+	return ""
 }
 
 // sameField reports whether a field of the server has the type and the analyzer of want. A field

@@ -3,160 +3,26 @@
 package elastic_test
 
 import (
-	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/code"
 	"leasehold/shared/code/elastic"
 	"leasehold/shared/code/elastic/opensearchtest"
-	"leasehold/shared/process/retry"
 )
 
-// load publishes repositories one after the other and searches all of them, until stop is called. A publication that fails for
-// an error that can pass is repeated, as workers and managers do.
-type load struct {
-	testing.TB
-	writer, reader *elastic.Index
-
-	published atomic.Int64  // repositories with a lower number are found
-	searches  atomic.Int64  // that were over everything
-	told      atomic.Int64  // searches that told that they were not, or failed
-	wrong     atomic.Value  // a string: the first wrong answer
-	done      chan struct{} // closed by stop
-	ended     chan error    // one for each goroutine
-}
-
-func startLoad(t testing.TB, c elastic.Config) *load {
-	l := &load{TB: t, done: make(chan struct{}), ended: make(chan error, 2)}
-	var indices [2]*elastic.Index
-	for i := range indices {
-		x, err := elastic.New(c)
-		require.NoError(t, err)
-		t.Cleanup(func() { require.NoError(t, x.Close()) })
-		indices[i] = x
-	}
-	l.writer, l.reader = indices[0], indices[1]
-	go func() { l.ended <- l.publish() }()
-	go func() { l.ended <- l.search() }()
-	return l
-}
-
-func (l *load) publish() error {
-	for {
-		select {
-		case <-l.done:
-			return nil
-		default:
-		}
-		n := l.published.Load()
-		err := put(l.writer, fmt.Sprintf("r%05d", n), fmt.Sprintf("needle %d", n))
-		switch {
-		case err == nil:
-			l.published.Add(1)
-		case !retry.CanPass(err):
-			return err
-		}
-	}
-}
-
-func (l *load) search() error {
-	q, err := code.Parse("needle")
-	if err != nil {
-		return err
-	}
-	for {
-		select {
-		case <-l.done:
-			return nil
-		default:
-		}
-		least, seen := l.published.Load(), map[string]bool{}
-		stats, err := l.reader.Search(context.Background(), q, code.Options{}, func(m code.Match) bool {
-			if strings.TrimLeft(m.Repo, "r0") != strings.TrimPrefix(m.Text, "needle ") && m.Text != "needle 0" {
-				l.wrong.CompareAndSwap(nil, fmt.Sprintf("%s in %s", m.Text, m.Repo))
-			}
-			seen[m.Repo] = true
-			return true
-		})
-		switch {
-		case err != nil && !retry.CanPass(err):
-			return err
-		case err != nil, stats.Stopped != "", len(stats.Skipped) > 0:
-			l.told.Add(1)
-		default:
-			for n := range least {
-				if repo := fmt.Sprintf("r%05d", n); !seen[repo] {
-					l.wrong.CompareAndSwap(nil, fmt.Sprintf("%s is not found among %d of %d", repo, len(seen), least))
-				}
-			}
-			l.searches.Add(1)
-		}
-	}
-}
-
-// until waits until a condition holds.
-func (l *load) until(what string, holds func() bool) {
-	l.Helper()
-	deadline := time.Now().Add(5 * time.Minute)
-	for !holds() {
-		if l.wrong.Load() != nil || len(l.ended) > 0 || time.Now().After(deadline) {
-			var err error
-			if len(l.ended) > 0 {
-				err = <-l.ended
-			}
-			l.Fatalf("%s: %d published, %d searches over everything, %d not, wrong: %v, error: %v", what, l.published.Load(), l.searches.Load(), l.told.Load(), l.wrong.Load(), err)
-		}
-		<-time.After(10 * time.Millisecond)
-	}
-}
-
-// goesOn waits until more is published and found.
-func (l *load) goesOn(what string) {
-	l.Helper()
-	published := l.published.Load() + 3
-	l.until(what+": publish", func() bool { return l.published.Load() >= published })
-	searches := l.searches.Load() + 2
-	l.until(what+": search", func() bool { return l.searches.Load() >= searches })
-}
-
-// isTold waits until searches tell that they are not over everything.
-func (l *load) isTold(what string) {
-	l.Helper()
-	told := l.told.Load()
-	l.until(what+": told", func() bool { return l.told.Load() > told })
-}
-
-// waits waits until an index tells that requests wait for the server.
-func (l *load) waits(what string, x *elastic.Index) {
-	l.Helper()
-	l.until(what+": waits", func() bool {
-		_, err := x.Waits()
-		return err != nil
-	})
-}
-
-// configure sends settings to the server, which must accept them.
-func configure(t testing.TB, url, path, body string) {
-	t.Helper()
-	r, err := http.NewRequest(http.MethodPut, url+"/"+path, strings.NewReader(body))
-	require.NoError(t, err)
-	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
-	require.NoError(t, err)
-	require.NoError(t, answer.Body.Close())
-	require.Equal(t, http.StatusOK, answer.StatusCode, path)
-}
+var longFaults = flag.Bool("faults.long", false, "also freeze a node for 30 s, and let it run out of memory")
 
 // TestFaultsOfARealNodeLoseNothing has one node, with the faults one after the other, while
 // repositories are published and searched.
@@ -181,57 +47,117 @@ func TestFaultsOfARealNodeLoseNothing(t *testing.T) {
 
 	node.Stop() // by kill -9
 	l.isTold("killed")
-	node = start(opensearchtest.Options{})
+	node = start(opensearchtest.Options{Heap: "128m"})
 	l.goesOn("killed and back")
+
+	if *longFaults {
+		c := startCrowd(l)
+		l.until("a crowd", func() bool { return statsOf(node.URL).tripped() > 0 })
+		c.end()
+		l.goesOn("behind a crowd")
+	}
 
 	pid, err := node.PID()
 	require.NoError(t, err)
+	frozen := time.Now()
 	require.NoError(t, syscall.Kill(pid, syscall.SIGSTOP))
 	l.isTold("frozen")
 	l.waits("frozen", l.writer)
+	l.until("frozen", func() bool { return !*longFaults || time.Since(frozen) > 30*time.Second })
 	require.NoError(t, syscall.Kill(pid, syscall.SIGCONT))
 	l.goesOn("frozen and back")
 
-	configure(t, node.URL, "leasehold-*/_settings", `{"index.blocks.read_only_allow_delete":true}`)
+	send(t, http.MethodPut, node.URL+"/leasehold-*/_settings", `{"index.blocks.read_only_allow_delete":true}`)
 	l.waits("no writes", l.writer)
 	searches := l.searches.Load()
 	l.until("searches beside refused writes", func() bool { return l.searches.Load() > searches+2 })
-	configure(t, node.URL, "leasehold-*/_settings", `{"index.blocks.read_only_allow_delete":null}`)
+	send(t, http.MethodPut, node.URL+"/leasehold-*/_settings", `{"index.blocks.read_only_allow_delete":null}`)
 	l.goesOn("writes again")
 
-	configure(t, node.URL, "_cluster/settings", `{"transient":{"network.breaker.inflight_requests.limit":"100b"}}`)
+	send(t, http.MethodPut, node.URL+"/_cluster/settings", `{"transient":{"network.breaker.inflight_requests.limit":"100b"}}`)
 	l.isTold("circuit breaker")
 	l.waits("circuit breaker", l.writer)
-	configure(t, node.URL, "_cluster/settings", `{"transient":{"network.breaker.inflight_requests.limit":null}}`)
+	send(t, http.MethodPut, node.URL+"/_cluster/settings", `{"transient":{"network.breaker.inflight_requests.limit":null}}`)
 	l.goesOn("circuit breaker")
 
-	configure(t, node.URL, "_cluster/settings", `{"persistent":{"cluster.routing.allocation.enable":"none"}}`)
 	node.Stop()
+	putBack := takeShards(t, folder)
 	node = start(opensearchtest.Options{Red: true})
 	l.isTold("a shard without a copy")
-	configure(t, node.URL, "_cluster/settings", `{"persistent":{"cluster.routing.allocation.enable":null}}`)
-	l.goesOn("all shards")
-
+	node.Stop()
+	putBack()
+	clock := filepath.Join(folder, "clock")
+	if !opensearchtest.CanClock(t, "a clock that is off") {
+		clock = ""
+	}
+	step := func(off time.Duration) {
+		require.NoError(t, os.WriteFile(clock, fmt.Appendf(nil, "%+d", int(off.Seconds())), 0o644))
+	}
+	if clock != "" {
+		step(day)
+	}
+	node = start(opensearchtest.Options{Clock: clock})
+	l.goesOn("all shards, and a clock that is a day ahead")
+	if clock != "" {
+		step(-day)
+		l.until("a clock that jumps back", func() bool { return time.Since(statsOf(node.URL).at()) > day-time.Hour })
+		l.goesOn("a clock that is a day behind")
+	}
 	l.end()
 }
 
-// end ends the load, and checks that all published repositories are found.
-func (l *load) end() {
-	l.Helper()
-	close(l.done)
-	for range cap(l.ended) {
-		require.NoError(l, <-l.ended)
+const day = 24 * time.Hour
+
+// nodeStats is what a node tells about itself.
+type nodeStats struct {
+	Timestamp int64 `json:"timestamp"` // milliseconds since 1970, by its clock
+	Breakers  map[string]struct {
+		Tripped int `json:"tripped"`
+	} `json:"breakers"`
+}
+
+// statsOf asks a node; the result is zero if it does not answer.
+func statsOf(url string) (s nodeStats) {
+	answer, err := http.Get(url + "/_nodes/_local/stats/breaker")
+	if err != nil {
+		return s
 	}
-	require.Nil(l, l.wrong.Load())
-	want := []string{}
-	for n := range l.published.Load() {
-		want = append(want, fmt.Sprintf("r%05d:needle %d", n, n))
+	defer answer.Body.Close()
+	var all struct {
+		Nodes map[string]nodeStats `json:"nodes"`
 	}
-	all := found(l, l.reader)
-	require.Subset(l, all, want)
-	require.LessOrEqual(l, len(all), len(want)+1, "the last publication may have succeeded although its answer was lost")
-	require.Len(l, slices.Compact(all), len(all))
-	l.Logf("%d repositories published, %d searches over everything, %d that told they were not", len(want), l.searches.Load(), l.told.Load())
+	_ = json.NewDecoder(answer.Body).Decode(&all) // an error of the server has no nodes
+	for _, s = range all.Nodes {
+	}
+	return s
+}
+
+func (s nodeStats) at() time.Time { return time.UnixMilli(s.Timestamp) }
+
+// tripped returns how often the node has refused something for lack of memory.
+func (s nodeStats) tripped() (n int) {
+	for _, b := range s.Breakers {
+		n += b.Tripped
+	}
+	return n
+}
+
+// takeShards takes the files of all shards from a stopped node, and returns a function that puts them back. A node
+// that started without them would have no copy.
+func takeShards(t *testing.T, folder string) (putBack func()) {
+	t.Helper()
+	shards, err := filepath.Glob(filepath.Join(folder, "node", "data", "nodes", "0", "indices", "*", "0"))
+	require.NoError(t, err)
+	require.NotEmpty(t, shards)
+	for _, shard := range shards {
+		require.NoError(t, os.Rename(shard, shard+".away"))
+	}
+	return func() {
+		for _, shard := range shards {
+			require.NoError(t, os.RemoveAll(shard))
+			require.NoError(t, os.Rename(shard+".away", shard))
+		}
+	}
 }
 
 var threeNodes = flag.Bool("faults.three", false, "also kill nodes of a cluster of three")

@@ -55,12 +55,22 @@ type blobSize struct {
 	Size int64
 }
 
+// idsOf returns the ids of blobs, in their order.
+func idsOf(some []blobSize) []code.OID {
+	ids := make([]code.OID, len(some))
+	for i, b := range some {
+		ids[i] = b.OID
+	}
+	return ids
+}
+
 // filesCounts is how many files there are for each combination of values.
 type filesCounts struct {
 	Buckets []struct {
 		Key struct {
-			RepoID     string `json:"repo_id"`
-			Generation string `json:"generation"`
+			RepoID     string `json:"repo_id,omitempty"`
+			Repository string `json:"repository,omitempty"`
+			Generation string `json:"generation,omitempty"`
 			Skipped    string `json:"skipped,omitempty"`
 		} `json:"key"`
 		Count int `json:"doc_count"`

@@ -38,6 +38,14 @@ type place struct {
 	Info code.BlobInfo `json:"info"`
 }
 
+// textSize returns how many bytes of text are stored for a file: none for a skipped one.
+func (f *file) textSize() int64 {
+	if f.Skipped != "" {
+		return 0
+	}
+	return f.Place.Info.Size
+}
+
 // newFiles returns a document for each path and content of m, ordered by path; its Refs are the
 // numbers of all refs of m that have it. Fields about the blob and the generation are not set yet.
 func newFiles(m code.Manifest) []*file {
@@ -122,6 +130,9 @@ func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 		err = x.writeGeneration(ctx, g, all)
 	}
 	if err == nil {
+		err = x.checkIndices(ctx, now)
+	}
+	if err == nil {
 		err = x.announce(ctx, g.RepoID, g)
 	}
 	if err == nil {
@@ -131,6 +142,16 @@ func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 		return fmt.Errorf("repository %q: %w", m.Repo, err)
 	}
 	return nil
+}
+
+// checkIndices returns fault.ErrUnavailable if blobs or files have got another index since before: the copy may lack
+// blobs that the files name. Publishing again checks all of them.
+func (x *Index) checkIndices(ctx context.Context, before snapshot) error {
+	_, indices, err := x.readHome(ctx)
+	if err == nil && indices != before.indices {
+		err = fmt.Errorf("%w: its indices were rebuilt or deleted meanwhile; publish it again", fault.ErrUnavailable)
+	}
+	return err
 }
 
 // asStored returns a text as JSON has it: each byte that is not part of UTF-8 as U+FFFD.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,13 +57,14 @@ const maxSuperseded = 10_000
 // snapshot is what a search sees.
 type snapshot struct {
 	*known
-	home home // of now
+	home    home // of now
+	indices home // the ids of the indices, which are others than those of home if they are copies (Rebuild)
 }
 
 // current returns the current generations. It reads which indices there are, and the entries that x does not
 // know yet: usually two small requests.
 func (x *Index) current(ctx context.Context) (snapshot, error) {
-	at, err := x.readHome(ctx)
+	at, indices, err := x.readHome(ctx)
 	if err != nil {
 		return snapshot{}, err
 	}
@@ -80,8 +80,7 @@ func (x *Index) current(ctx context.Context) (snapshot, error) {
 		base = &known{}
 	}
 	if !follow && len(entries) == 0 {
-		before, err := x.readAlias(ctx, at)
-		return snapshot{base.with([]entry{{Base: before}}, nil), at}, err
+		return x.beforeLog(ctx, at, indices)
 	}
 	var old []superseded
 	next := base.with(entries, &old)
@@ -92,29 +91,70 @@ func (x *Index) current(ctx context.Context) (snapshot, error) {
 		x.superseded = append(x.superseded, old...)
 		x.superseded = x.superseded[max(0, len(x.superseded)-maxSuperseded):]
 	}
-	return snapshot{next, at}, nil
+	return snapshot{next, at, indices}, nil
 }
 
-// readHome returns the ids of the indices of blobs and files.
-func (x *Index) readHome(ctx context.Context) (at home, err error) {
-	var found map[string]indexState
-	err = x.do(ctx, call{method: http.MethodGet, path: x.prefix + blobs + "," + x.prefix + files, answer: &found,
-		query: url.Values{"filter_path": {"*.aliases,*.settings.index.uuid"}}})
+// beforeLog is current for an index without an entry.
+func (x *Index) beforeLog(ctx context.Context, at, indices home) (snapshot, error) {
+	before, err := x.readBefore(ctx, at)
 	if err != nil {
-		return at, err
+		return snapshot{}, err
 	}
+	if len(before) > 0 { // files of a first publication that has begun meanwhile are not lost
+		entries, err := x.count(ctx, published, everyDocument)
+		if err != nil {
+			return snapshot{}, err
+		}
+		if entries > 0 {
+			return x.current(ctx)
+		}
+	}
+	return snapshot{(&known{}).with([]entry{{Base: before}}, nil), at, indices}, nil
+}
+
+// readHome returns by which ids generations name the indices of blobs and files, and the ids that they have. If an
+// index is another one than before, it checks all of them, because another program may have made it.
+func (x *Index) readHome(ctx context.Context) (at, indices home, err error) {
+	used := []string{blobs, files, generations, published}
+	names := make([]string, len(used))
+	for i, index := range used {
+		names[i] = x.prefix + index
+	}
+	var found indexStates
+	err = x.do(ctx, call{method: http.MethodGet, path: strings.Join(names, ","), answer: &found, query: onlyIdentity})
+	if err != nil {
+		return at, indices, err
+	}
+	states := indexStates{} // by index
 	for _, state := range found {
-		if _, ok := state.Aliases[x.prefix+blobs]; ok {
-			at.blobs = state.Settings.Index.UUID
-		}
-		if _, ok := state.Aliases[x.prefix+files]; ok {
-			at.files = state.Settings.Index.UUID
+		for i, index := range used {
+			if _, ok := state.Aliases[names[i]]; ok {
+				states[index] = state
+			}
 		}
 	}
-	if len(found) != 2 || at.blobs == "" || at.files == "" {
-		return at, fmt.Errorf("aliases %s and %s: %w: want each on one index of its own", x.prefix+blobs, x.prefix+files, fault.ErrCorrupt)
+	at, indices = home{states[blobs].identity(), states[files].identity()}, home{states[blobs].id(), states[files].id()}
+	if len(found) != len(used) || at.blobs == "" || at.files == "" {
+		return at, indices, fmt.Errorf("aliases %s: %w: want each on one index of its own", strings.Join(names, ", "), fault.ErrCorrupt)
 	}
-	return at, nil
+	return at, indices, x.noteIndices(ctx, states)
+}
+
+// noteIndices notes the ids of the indices, and checks all if one is new.
+func (x *Index) noteIndices(ctx context.Context, states indexStates) error {
+	ids := map[string]string{}
+	for index, state := range states {
+		ids[index] = state.id()
+	}
+	x.mu.Lock()
+	changed := x.ids != nil && !maps.Equal(x.ids, ids)
+	x.ids = ids
+	x.mu.Unlock()
+	if !changed {
+		return nil
+	}
+	x.prepared.Store(false)
+	return x.prepareIndices(ctx)
 }
 
 // entriesSince returns the entries behind the last one of was, in their order. follow is false if the log is another

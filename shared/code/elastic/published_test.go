@@ -42,6 +42,27 @@ func putSkipped(x *elastic.Index, repo, text string, skipped int) error {
 	return x.Publish(context.Background(), m)
 }
 
+// TestAFirstPublicationDuringASearchIsNotTakenForLost publishes after a search has read that nothing is published.
+func TestAFirstPublicationDuringASearchIsNotTakenForLost(t *testing.T) {
+	t.Parallel()
+	server := elastictest.New()
+	writer := open(t, server, elastic.Config{})
+	_, err := writer.Repos(t.Context()) // so that the indices exist
+	require.NoError(t, err)
+	var published sync.Once
+	reader := open(t, server, elastic.Config{Transport: transport(func(r *http.Request) (*http.Response, error) {
+		answer, err := server.RoundTrip(r)
+		if strings.HasSuffix(r.URL.Path, "leasehold-published/_search") {
+			published.Do(func() { require.NoError(t, put(writer, "a", "needle")) })
+		}
+		return answer, err
+	})})
+	repos, err := reader.Repos(t.Context())
+	require.NoError(t, err)
+	require.Len(t, repos, 1)
+	require.Zero(t, repos[0].Lost)
+}
+
 func TestHiddenFilesAreNeitherFoundNorCounted(t *testing.T) {
 	t.Parallel()
 	server := elastictest.New()
@@ -193,6 +214,7 @@ func TestAnIndexOfPublicationsThatWasMadeAgainIsReadFromItsBegin(t *testing.T) {
 			require.NoError(t, err)
 		}
 		require.Equal(t, want, found(t, x))
+		require.Equal(t, 3, skippedBy(t, x, "needle")[code.SkipLost], "the old ones, until their visits")
 		require.NoError(t, put(x, "more", "needle"))
 		require.Equal(t, append([]string{"more:needle"}, want...), found(t, y))
 	}

@@ -1,6 +1,7 @@
 package elastic_test
 
 import (
+	"cmp"
 	"crypto/rand"
 	"net/http"
 	"strings"
@@ -18,10 +19,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(opensearchtest.Main(m)) }
 
+// newPrefix returns a prefix of names that no other test has. both.reduced knows names by their begin.
+func newPrefix() string { return "leasehold-test-" + strings.ToLower(rand.Text()[:10]) + "-" }
+
 // openReal returns an empty index on the real server at url, whose indices are removed when the test ends.
 func openReal(t testing.TB, url string, c elastic.Config) *elastic.Index {
-	c.URL, c.Prefix = url, "leasehold-test-"+strings.ToLower(rand.Text()[:10])+"-" // both.reduced knows names by their begin
-	c.RetryFor = 10 * time.Minute                                                  // the machine may be busy
+	c.URL, c.Prefix = url, cmp.Or(c.Prefix, newPrefix())
+	c.RetryFor = 10 * time.Minute // the machine may be busy
 	x, err := elastic.New(c)
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -83,8 +83,18 @@ func refusals() []request {
 		{"POST", "_aliases", `{"actions":[{"add":{"index":"IT-absent","alias":"IT-a"}}]}`},
 		{"POST", "IT-a/_search", `{"query":{"match_all":{}},"_source":false}`},
 		{"POST", "_aliases", `{"actions":[{"remove":{"index":"IT","alias":"IT-absent"}}]}`},
-		{"GET", "IT-a,IT-absent?filter_path=*.aliases,*.settings.index.uuid", ""},
-		{"GET", "IT,IT-a?filter_path=*.aliases,*.settings.index.uuid", ""},
+		{"GET", "IT-a,IT-absent?filter_path=*.aliases,*.settings.index.uuid,*.mappings._meta", ""},
+		{"GET", "IT,IT-a?filter_path=*.aliases,*.settings.index.uuid,*.mappings._meta", ""},
+		{"GET", "IT*?filter_path=*.aliases,*.settings.index.uuid,*.mappings._meta", ""},
+		{"GET", "IT-absent-*?filter_path=*.aliases,*.settings.index.uuid,*.mappings._meta", ""},
+		{"PUT", "IT/_mapping", `{"_meta":{"of":"b"}}`},
+		{"PUT", "IT-absent/_mapping", `{"_meta":{"of":"b"}}`},
+		{"PUT", "IT/_block/write", ""},
+		{"PUT", "IT-absent/_block/write", ""},
+		write("index", "IT-a", "c", `{"id":"c","n":9}`), // writes are refused
+		{"POST", "IT-a/_refresh", ""},
+		{"PUT", "IT/_settings", `{"index.blocks.write":null}`},
+		{"PUT", "IT-absent/_settings", `{"index.blocks.write":null}`},
 		write("index", "IT-a", "c", `{"id":"c","n":10}`),
 		{"POST", "IT-a/_refresh", ""},
 		search(`{"query":{"range":{"n":{"gte":2}}},"sort":[{"n":{"order":"asc"}}]}`), // 2 is before 10
@@ -92,6 +102,9 @@ func refusals() []request {
 		composite(`"size":1,"sources":[{"id":{"terms":{"field":"id"}}}]`),
 		composite(`"size":9,"sources":[{"id":{"terms":{"field":"id"}}}],"after":{"id":"a"}`),
 		composite(`"size":9,"sources":[]`),
+		{"DELETE", "IT-absent", ""},
+		{"DELETE", "IT", ""},
+		{"GET", "IT-a", ""},
 	}
 }
 
@@ -120,7 +133,7 @@ func TestTheServerInMemoryRefusesWhatARealOneRefuses(t *testing.T) {
 		_, err = io.Copy(io.Discard, answer.Body)
 		require.NoError(t, err)
 	}
-	for _, kind := range []string{"PUT INDEX 400", "POST _bulk 200", "POST _bulk 400", "POST _search 400", "POST _search 404", "POST _search 413", "POST _mget 400", "GET INDEX 404"} {
+	for _, kind := range []string{"PUT INDEX 400", "POST _bulk 200", "POST _bulk 400", "POST _search 400", "POST _search 404", "POST _search 413", "POST _mget 400", "GET INDEX 404", "PUT _mapping 200", "PUT _settings 200", "DELETE INDEX 200", "DELETE INDEX 404"} {
 		require.Contains(t, servers.requestKinds(), kind)
 	}
 }

@@ -52,6 +52,9 @@ func (x *Index) Search(ctx context.Context, q code.Query, o code.Options, visit 
 	if err == nil || errors.Is(err, errStop) {
 		err = s.ended(s.deliver())
 	}
+	if limited.Err() == nil && (err == nil || errors.Is(err, errStop)) {
+		err = cmp.Or(s.ended(s.countDeleted()), err)
+	}
 	if ctx.Err() != nil {
 		return s.stats, context.Cause(ctx)
 	}
@@ -99,6 +102,25 @@ func (s *search) selectRepos() error {
 			s.stats.Skipped[code.SkipLost] += t.files
 		}
 	}
+	return nil
+}
+
+// countDeleted counts the files of an index that was deleted while the search read it: some of them may be missing.
+func (s *search) countDeleted() error {
+	if len(s.shown) == 0 {
+		return nil
+	}
+	at, _, err := s.index.readHome(s.ctx)
+	if err != nil || at == s.now.home {
+		return err
+	}
+	lost := 0
+	for of, t := range s.totals() {
+		if of != at {
+			lost += t.files
+		}
+	}
+	s.stats.Skipped[code.SkipLost] = max(lost, s.stats.Skipped[code.SkipLost])
 	return nil
 }
 

@@ -44,21 +44,20 @@ func (s *search) countSkipped() error {
 	}
 }
 
-// filesCount is how many files of a generation are not indexed for a reason; or how many it has, if
-// reason is empty.
+// filesCount is how many files there are with the same values of some fields; the others are empty.
 type filesCount struct {
-	repoID, generation, reason string
-	files                      int
+	repoID, repository, generation, reason string
+	files                                  int
 }
 
-// byReason are the fields with the values of a filesCount.
+// byReason are the fields that tell how many files of a generation are not indexed for a reason.
 var byReason = []string{"repo_id", "generation", "skipped"}
 
 // countsAtOnce is how many of them an answer has. Usually a generation has up to four.
 const countsAtOnce = 10_000
 
-// eachCount calls visit for the counts of the files that a query matches, of all generations. The fields are
-// byReason, or those of them that are counted.
+// eachCount calls visit for the counts of the files that a query matches, of all generations, for each
+// combination of the values of fields.
 func (x *Index) eachCount(ctx context.Context, query any, fields []string, visit func(filesCount)) error {
 	var sources []object
 	for _, field := range fields {
@@ -76,7 +75,7 @@ func (x *Index) eachCount(ctx context.Context, query any, fields []string, visit
 		}
 		found := answer.Aggregations["files"]
 		for _, b := range found.Buckets {
-			visit(filesCount{b.Key.RepoID, b.Key.Generation, b.Key.Skipped, b.Count})
+			visit(filesCount{b.Key.RepoID, b.Key.Repository, b.Key.Generation, b.Key.Skipped, b.Count})
 		}
 		if len(found.Buckets) < countsAtOnce {
 			return nil

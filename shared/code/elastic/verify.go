@@ -41,7 +41,7 @@ func (s *search) verify(all []*candidate) error {
 	read := make(chan group)
 	go func() {
 		defer close(read)
-		for candidates := range inGroups(all) {
+		for candidates := range inGroups(all, func(c *candidate) int64 { return c.Size }) {
 			g := s.readGroup(ctx, candidates)
 			select {
 			case read <- g:
@@ -64,24 +64,6 @@ func (s *search) verify(all []*candidate) error {
 		}
 	}
 	return context.Cause(s.ctx)
-}
-
-// inGroups yields candidates in their order, in groups of at most idsAtOnce with at most textsAtOnce bytes
-// of text, or of one with a longer text.
-func inGroups(all []*candidate) func(yield func([]*candidate) bool) {
-	return func(yield func([]*candidate) bool) {
-		for len(all) > 0 {
-			n, size := 0, int64(0)
-			for n < min(len(all), idsAtOnce) && (n == 0 || size+all[n].Size <= textsAtOnce) {
-				size += all[n].Size
-				n++
-			}
-			if !yield(all[:n]) {
-				return
-			}
-			all = all[n:]
-		}
-	}
 }
 
 // readGroup reads the blobs of a group in one request: whole documents, which a server need not parse.

@@ -3,12 +3,15 @@ package elastic_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"io/fs"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -54,12 +57,18 @@ func TestVersusEmbedded(t *testing.T) {
 	local, err := embedded.Open(t.TempDir(), embedded.Options{})
 	require.NoError(t, err)
 	defer local.Close()
-	remote := openReal(t, url, elastic.Config{})
+	prefix := newPrefix()
+	remote := openReal(t, url, elastic.Config{Prefix: prefix})
 	var spent [2]time.Duration
-	files := 0
+	files, source := 0, 0
 	for n := range *versusCopies {
 		batches, m := goSources(t, n, ".")
 		files += len(m.Files)
+		for _, batch := range batches {
+			for _, b := range batch {
+				source += len(b.Content)
+			}
+		}
 		for i, x := range []code.Searcher{local, remote} {
 			began := time.Now()
 			for _, batch := range batches {
@@ -81,6 +90,39 @@ func TestVersusEmbedded(t *testing.T) {
 			lines += " / " + found
 		}
 		row(q.what+" `"+q.query+"`", lines, a, b, slowest)
+	}
+	done, err := elastic.Rebuild(t.Context(), elastic.Config{URL: url, Prefix: elastic.Prefix(remote), Shards: 3}, quietly)
+	require.NoError(t, err)
+	fmt.Printf("\nleasehold index rebuild: %d blobs and %d files in %s; writes were refused for %s\n", done.Blobs, done.Files, done.Took.Round(time.Millisecond), done.NoWriting.Round(time.Millisecond))
+	printSizes(t, url, prefix, source)
+}
+
+// printSizes prints what the indices take on disk for so many bytes of source, as they are and after a merge to one segment each.
+func printSizes(t *testing.T, url, prefix string, source int) {
+	type index struct {
+		Name string `json:"index"`
+		Size string `json:"pri.store.size"`
+	}
+	sizes := func() (all []index) {
+		send(t, http.MethodPost, url+"/"+prefix+"*/_flush", "")
+		send(t, http.MethodPost, url+"/"+prefix+"*/_refresh", "") // which lets go of segments that were merged
+		answer, err := http.Get(url + "/_cat/indices/" + prefix + "*?format=json&bytes=b&s=index")
+		require.NoError(t, err)
+		defer answer.Body.Close()
+		require.NoError(t, json.NewDecoder(answer.Body).Decode(&all))
+		return all
+	}
+	before := sizes()
+	send(t, http.MethodPost, url+"/"+prefix+"*/_forcemerge?max_num_segments=1", "")
+	after := sizes()
+	require.Len(t, after, len(before))
+	fmt.Printf("\n%.1f MB of source\n\n| index | MB | for each MB of source | after a merge |\n|---|---|---|---|\n", float64(source)/1e6)
+	for i, of := range before {
+		a, err := strconv.ParseFloat(of.Size, 64)
+		require.NoError(t, err)
+		b, err := strconv.ParseFloat(after[i].Size, 64)
+		require.NoError(t, err)
+		fmt.Printf("| %s | %.1f | %.2f | %.2f |\n", strings.TrimPrefix(of.Name, prefix), a/1e6, a/float64(source), b/float64(source))
 	}
 }
 

@@ -87,13 +87,13 @@ type reportedFunction struct {
 }
 
 // writeViews writes the text of all files of a generation, and the report of its repository with
-// its maxReported largest functions. It reads the texts in groups (bySize), and cuts the report
+// its maxReported largest functions. It reads the texts in groups (inGroups), and cuts the report
 // after each, so that memory is bounded. Skipped and lost blobs are left out, and texts that are too large for the server. After an error a part
 // may be written, which writing again replaces.
 func (x *Index) writeViews(ctx context.Context, g *generation, all []*file) error {
 	writes := bulk{Index: x, smaller: func(string) (any, error) { return nil, nil }}
 	report := repositoryReport{Generation: g.ID, RepoID: g.RepoID, Repository: g.Repo, Report: []reportedFunction{}}
-	for group := range bySize(all) {
+	for group := range inGroups(all, (*file).textSize) {
 		of := map[code.OID]*blob{}
 		err := x.eachBlob(ctx, oidsOf(group), "text,raw,functions", func(id code.OID, b *blob) error { of[id] = b; return nil })
 		if err != nil {
@@ -130,34 +130,6 @@ func largest(all []reportedFunction, ifMoreThan int) []reportedFunction {
 	}
 	slices.SortStableFunc(all, func(a, b reportedFunction) int { return cmp.Compare(b.Score, a.Score) })
 	return all[:maxReported]
-}
-
-// textsAtOnce is how many bytes of texts one request reads, unless one text is longer.
-const textsAtOnce = 8 << 20
-
-// bySize yields files in groups for one request each, in their order: at most idsAtOnce files,
-// with at most textsAtOnce bytes of text or one longer text. The text of a skipped file is not
-// stored, so it has no size.
-func bySize(all []*file) func(yield func([]*file) bool) {
-	return func(yield func([]*file) bool) {
-		from, size := 0, int64(0)
-		for i, f := range all {
-			n := f.Place.Info.Size
-			if f.Skipped != "" {
-				n = 0
-			}
-			size += n
-			if i > from && (size > textsAtOnce || i-from == idsAtOnce) {
-				if !yield(all[from:i]) {
-					return
-				}
-				from, size = i, n
-			}
-		}
-		if from < len(all) {
-			yield(all[from:])
-		}
-	}
 }
 
 // oidsOf returns the object ids of files, each once.

@@ -26,6 +26,8 @@ type Options struct {
 
 	// Keep is how long a blob stays that no generation names; 0: a day.
 	Keep time.Duration
+	// Depot keeps copies of the files; nil: the folder has them alone. A change that it does not keep fails.
+	Depot Depot
 	// MaxSegmentText is the most text that merging puts into one segment; 0: 256 MiB.
 	MaxSegmentText int64
 }

@@ -205,7 +205,7 @@ func (x *Index) takeInventory(dir string, v *view) error {
 }
 
 // forgetMissing removes the names of the segments that v misses and w does not, because their blobs
-// were indexed again or are not needed.
+// were indexed again or are not needed. A depot keeps them, because Adopt may take them in later.
 func (x *Index) forgetMissing(v, w *view) error {
 	if len(w.missingSegments) > 0 {
 		return nil

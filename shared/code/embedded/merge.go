@@ -85,7 +85,12 @@ func (x *Index) mergeGroup(ctx context.Context, group []mergedPart) (mergeAgain 
 	if err != nil {
 		return false, fmt.Errorf("merge of %d segments: %w", len(group), err)
 	}
-	return x.installMerged(group, path)
+	if path != "" {
+		if err := x.keep(ctx, segmentEntry(path), path); err != nil {
+			return false, errors.Join(fmt.Errorf("merge of %d segments: %w", len(group), err), os.Remove(path))
+		}
+	}
+	return x.installMerged(ctx, group, path)
 }
 
 // A mergedPart is a part that merging may replace.
@@ -185,7 +190,7 @@ func (x *Index) writeMerged(ctx context.Context, group []mergedPart) (string, er
 // Merge at once: for the next group, or for this one with that blob. The file moves into the folder
 // of segments before the others are removed: after a crash in between, Open uses it and ignores
 // those that it replaces. An error with mergeAgain means only that old files remain.
-func (x *Index) installMerged(group []mergedPart, path string) (mergeAgain bool, err error) {
+func (x *Index) installMerged(ctx context.Context, group []mergedPart, path string) (mergeAgain bool, err error) {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	v, err := x.viewToWrite()
@@ -202,7 +207,7 @@ func (x *Index) installMerged(group []mergedPart, path string) (mergeAgain bool,
 	}
 	if inUse(v, group, s) {
 		if s != nil {
-			err = errors.Join(s.Close(), os.Remove(path))
+			err = errors.Join(s.Close(), x.drop(ctx, filepath.Base(path)), os.Remove(path))
 		}
 		return err == nil, err
 	}
@@ -215,7 +220,8 @@ func (x *Index) installMerged(group []mergedPart, path string) (mergeAgain bool,
 	}
 	x.install(v.withMerged(group, s))
 	for _, m := range group {
-		err = cmp.Or(err, x.inventory.remove(filepath.Base(m.path)))
+		name := filepath.Base(m.path)
+		err = cmp.Or(err, x.drop(ctx, name), x.inventory.remove(name))
 	}
 	if err != nil {
 		return true, err

@@ -55,6 +55,9 @@ func (x *Index) putBlobs(ctx context.Context, blobs []code.Blob) error {
 	if err = cmp.Or(err, x.reached("segment written")); err != nil {
 		return err
 	}
+	if err := x.keep(ctx, segmentEntry(path), path); err != nil {
+		return err
+	}
 	return x.openAdded(path)
 }
 
@@ -90,8 +93,8 @@ func (x *Index) openAdded(path string) error {
 // SHA-256 and segment.Extension. It returns fault.ErrCorrupt, and leaves the file where it is, if
 // its name is not its hash, if the file is damaged or not a segment, or if a text does not have the
 // object id of its blob. Putting the same file again changes nothing.
-func (x *Index) PutSegment(_ context.Context, batchID, path string) error {
-	if err := x.putSegment(path); err != nil {
+func (x *Index) PutSegment(ctx context.Context, batchID, path string) error {
+	if err := x.putSegment(ctx, path); err != nil {
 		return fmt.Errorf("batch %s: %w", batchID, err)
 	}
 	return nil
@@ -101,7 +104,7 @@ func (x *Index) PutSegment(_ context.Context, batchID, path string) error {
 // for searches. It checks all of it first (Verify), because another machine made it: damage gives
 // fault.ErrCorrupt, a merged segment fault.ErrInvalid, because it would replace others. The file is
 // synced before it is moved, so that a crash leaves no segment without content.
-func (x *Index) putSegment(path string) error {
+func (x *Index) putSegment(ctx context.Context, path string) error {
 	if x.options.ReadOnly {
 		_, err := x.viewToWrite() // the error for a read-only index
 		return err
@@ -127,13 +130,16 @@ func (x *Index) putSegment(path string) error {
 	if err := cmp.Or(platform.SyncDir(x.segments), x.reached("segment moved")); err != nil {
 		return err
 	}
+	if err := x.keep(ctx, segmentEntry(target), target); err != nil {
+		return err
+	}
 	return x.openAdded(target)
 }
 
 // Publish writes m as its repository's generation, durably, and then makes later searches use it.
 // It returns fault.ErrInvalid if m is out of range, fault.ErrConflict if a blob of m is in no
 // segment, and errors of the system; then searches use the generation before.
-func (x *Index) Publish(_ context.Context, m code.Manifest) error {
+func (x *Index) Publish(ctx context.Context, m code.Manifest) error {
 	if err := m.Check(); err != nil {
 		return err
 	}
@@ -152,8 +158,12 @@ func (x *Index) Publish(_ context.Context, m code.Manifest) error {
 	if err != nil {
 		return fmt.Errorf("repository %q: %w", m.Repo, err)
 	}
-	w := v.withGeneration(g)
-	if err := cmp.Or(x.inventory.add(generationEntry(m.RepoID, m.Repo)), x.forgetMissing(v, w)); err != nil {
+	w, entry := v.withGeneration(g), generationEntry(m.RepoID, m.Repo)
+	err = x.keep(ctx, entry, generationPath(x.repos, m.RepoID))
+	if err == nil {
+		err = cmp.Or(x.inventory.add(entry), x.forgetMissing(v, w))
+	}
+	if err != nil {
 		return errors.Join(fmt.Errorf("repository %q: %w", m.Repo, err), g.close())
 	}
 	x.install(w)
@@ -164,7 +174,7 @@ func (x *Index) Publish(_ context.Context, m code.Manifest) error {
 // DropRepo removes the repository's generation, first from the folder, then from later searches, so
 // that a crash does not bring it back. It returns nil if there is none. Merging drops its blobs
 // later. After an error, searches may still see the generation.
-func (x *Index) DropRepo(_ context.Context, repoID string) error {
+func (x *Index) DropRepo(ctx context.Context, repoID string) error {
 	x.writing.Lock()
 	defer x.writing.Unlock()
 	v, err := x.viewToWrite()
@@ -175,7 +185,11 @@ func (x *Index) DropRepo(_ context.Context, repoID string) error {
 	if w == v {
 		return nil
 	}
-	if err := cmp.Or(x.inventory.remove(generationEntry(repoID, "").Name), x.forgetMissing(v, w)); err != nil {
+	name := generationEntry(repoID, "").Name
+	if err := x.drop(ctx, name); err != nil {
+		return fmt.Errorf("repository %q: %w", repoID, err)
+	}
+	if err := cmp.Or(x.inventory.remove(name), x.forgetMissing(v, w)); err != nil {
 		return fmt.Errorf("repository %q: %w", repoID, err)
 	}
 	if dropped == nil { // its file was missing

@@ -76,6 +76,9 @@ func (s *Server) write(action, name, id string, source []byte) (status int, fail
 	if err != nil {
 		return err.status, err
 	}
+	if i.readOnly {
+		return http.StatusForbidden, refuse(http.StatusForbidden, "cluster_block_exception", "index [%s] blocked by: [FORBIDDEN/8/index write (api)];", name)
+	}
 	known := i.docs[id] != nil
 	switch action {
 	case "delete":

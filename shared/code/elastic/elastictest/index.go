@@ -18,6 +18,7 @@ type index struct {
 	mapping  mapping
 	docs     map[string]*document
 	visible  []*document // what searches see, by id
+	readOnly bool        // writes are refused
 }
 
 // document is one document. It does not change.
@@ -31,6 +32,7 @@ type document struct {
 type mapping struct {
 	Dynamic    string           `json:"dynamic"`
 	Properties map[string]field `json:"properties"`
+	Meta       map[string]any   `json:"_meta,omitempty"`
 	Source     *struct {
 		Excludes []string `json:"excludes"`
 	} `json:"_source,omitempty"`
@@ -152,26 +154,23 @@ func checkFields(fields map[string]field) *refusal {
 }
 
 // get is GET /, the version, and GET /INDEX,INDEX, the indices with these names or aliases. If one does not exist, it
-// refuses with not found.
+// refuses with not found. A name may end in *, and then stands for any number of indices.
 func (s *Server) get(r request) (any, *refusal) {
 	if r.name == "" {
 		version := map[string]any{"number": cmp.Or(s.Number, "8.15.0")}
 		if s.OpenSearch {
 			version = map[string]any{"number": cmp.Or(s.Number, "2.11.0"), "distribution": "opensearch"}
 		}
-		return map[string]any{"name": "elastictest", "cluster_uuid": "cluster-in-memory", "version": version}, nil
+		return map[string]any{"name": "elastictest", "cluster_uuid": cmp.Or(s.Cluster, "cluster-in-memory"), "version": version}, nil
 	}
 	found := map[string]any{}
 	for wanted := range strings.SplitSeq(r.name, ",") {
-		exists := false
+		beginning, isPattern := strings.CutSuffix(wanted, "*")
+		exists := isPattern
 		for name, i := range s.indices {
-			if _, ok := s.aliases[wanted][name]; !ok && name != wanted {
-				continue
-			}
-			exists = true
-			found[name] = map[string]any{"aliases": s.aliasesOf(name), "mappings": i.mapping, "settings": i.settings}
-			if r.parameter("filter_path") != "" { // its one value
-				found[name] = map[string]any{"aliases": s.aliasesOf(name), "settings": map[string]any{"index": map[string]any{"uuid": i.uuid}}}
+			if _, ok := s.aliases[wanted][name]; ok || name == wanted || isPattern && strings.HasPrefix(name, beginning) {
+				exists = true
+				found[name] = s.describe(name, i, r.parameter("filter_path") != "")
 			}
 		}
 		if !exists {
@@ -179,6 +178,71 @@ func (s *Server) get(r request) (any, *refusal) {
 		}
 	}
 	return found, nil
+}
+
+// describe returns an index as the server tells it: all, or only what filter_path asks for.
+func (s *Server) describe(name string, i *index, only bool) any {
+	if !only {
+		return map[string]any{"aliases": s.aliasesOf(name), "mappings": i.mapping, "settings": i.settings}
+	}
+	described := map[string]any{"aliases": s.aliasesOf(name), "settings": map[string]any{"index": map[string]any{"uuid": i.uuid}}}
+	if i.mapping.Meta != nil {
+		described["mappings"] = map[string]any{"_meta": i.mapping.Meta}
+	}
+	return described
+}
+
+// delete is DELETE /INDEX.
+func (s *Server) delete(r request) (any, *refusal) {
+	if s.indices[r.name] == nil {
+		return nil, notFound(r.name)
+	}
+	s.remove(r.name)
+	return acknowledged, nil
+}
+
+var acknowledged = map[string]any{"acknowledged": true}
+
+// changeMapping is PUT /INDEX/_mapping with the notes of a mapping.
+func (s *Server) changeMapping(r request) (any, *refusal) {
+	var body struct {
+		Meta map[string]any `json:"_meta"`
+	}
+	if err := r.decode(&body); err != nil {
+		return nil, err
+	}
+	i, _, err := s.find(r.name)
+	if err != nil {
+		return nil, err
+	}
+	i.mapping.Meta = body.Meta
+	return acknowledged, nil
+}
+
+// changeSettings is PUT /INDEX/_settings with whether writes are refused.
+func (s *Server) changeSettings(r request) (any, *refusal) {
+	var body struct {
+		Refuses *bool `json:"index.blocks.write"`
+	}
+	if err := r.decode(&body); err != nil {
+		return nil, err
+	}
+	i, _, err := s.find(r.name)
+	if err != nil {
+		return nil, err
+	}
+	i.readOnly = body.Refuses != nil && *body.Refuses
+	return acknowledged, nil
+}
+
+// refuseWrites is PUT /INDEX/_block/write.
+func (s *Server) refuseWrites(r request) (any, *refusal) {
+	i, _, err := s.find(r.name)
+	if err != nil {
+		return nil, err
+	}
+	i.readOnly = true
+	return map[string]any{"acknowledged": true, "shards_acknowledged": true, "indices": []any{map[string]any{"name": r.name, "blocked": true}}}, nil
 }
 
 // aliasesOf returns the aliases of an index, each with its filter if it has one.

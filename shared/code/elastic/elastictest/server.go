@@ -20,6 +20,7 @@ type Server struct {
 	OpenSearch     bool
 	Serverless     bool   // refuses settings that it decides itself, and does not tell them
 	Number         string // of the version; empty: a default
+	Cluster        string // the id of the cluster; empty: a default
 	MaxBody        int    // bytes, http.max_content_length; 0: the default
 
 	// Fail answers a request instead of the server, if it returns an answer. It may change
@@ -80,10 +81,21 @@ func (s *Server) Documents(name string) map[string]map[string]any {
 func (s *Server) Delete(name string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.remove(name)
+}
+
+func (s *Server) remove(name string) {
 	delete(s.indices, name)
 	for a := range s.aliases {
 		s.removeAlias(a, name)
 	}
+}
+
+// Indices returns the names of all indices.
+func (s *Server) Indices() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Sorted(maps.Keys(s.indices))
 }
 
 // RoundTrip implements http.RoundTripper.
@@ -212,10 +224,14 @@ func (s *Server) route(r *http.Request, body []byte) (any, *refusal) {
 	if len(parts) == 2 && parts[0] == "_alias" {
 		operation = r.Method + " _alias"
 	}
+	if len(parts) == 3 && parts[1] == "_block" {
+		parts = []string{parts[0], "_block/" + parts[2]}
+		operation = r.Method + " " + parts[1]
+	}
 	known, ok := operations[operation]
 	// The other operations have their own name in the path, behind the name of the index if they
 	// have one.
-	onlyName := operation == "GET" || operation == "PUT" || operation == "GET _alias"
+	onlyName := operation == "GET" || operation == "PUT" || operation == "DELETE" || operation == "GET _alias"
 	if !ok || len(parts) > 2 || !onlyName && known.named != (len(parts) == 2) {
 		return nil, refuse(http.StatusBadRequest, "illegal_argument_exception", "no handler found for uri [%s] and method [%s]", r.URL.Path, r.Method)
 	}
@@ -279,13 +295,17 @@ const (
 )
 
 var operations = map[string]operation{
-	"GET":           {false, []string{"filter_path=*.aliases,*.settings.index.uuid"}, "", (*Server).get},
-	"PUT":           {false, nil, ofJSON, (*Server).create},
-	"GET _alias":    {false, nil, "", (*Server).getAlias},
-	"POST _aliases": {false, nil, ofJSON, (*Server).changeAliases},
-	"POST _bulk":    {false, []string{"require_alias=true"}, ofLines, (*Server).bulk},
-	"POST _mget":    {true, []string{"_source=false", "_source_includes"}, ofJSON, (*Server).readMany},
-	"POST _search":  {true, []string{"allow_partial_search_results=false"}, ofJSON, (*Server).search},
-	"POST _count":   {true, nil, ofJSON, (*Server).count},
-	"POST _refresh": {true, nil, "", (*Server).refresh},
+	"GET":              {false, []string{"filter_path=*.aliases,*.settings.index.uuid,*.mappings._meta"}, "", (*Server).get},
+	"PUT":              {false, nil, ofJSON, (*Server).create},
+	"DELETE":           {false, nil, "", (*Server).delete},
+	"GET _alias":       {false, nil, "", (*Server).getAlias},
+	"POST _aliases":    {false, nil, ofJSON, (*Server).changeAliases},
+	"POST _bulk":       {false, []string{"require_alias=true"}, ofLines, (*Server).bulk},
+	"POST _mget":       {true, []string{"_source=false", "_source_includes"}, ofJSON, (*Server).readMany},
+	"POST _search":     {true, []string{"allow_partial_search_results=false"}, ofJSON, (*Server).search},
+	"POST _count":      {true, nil, ofJSON, (*Server).count},
+	"POST _refresh":    {true, nil, "", (*Server).refresh},
+	"PUT _mapping":     {true, nil, ofJSON, (*Server).changeMapping},
+	"PUT _settings":    {true, nil, ofJSON, (*Server).changeSettings},
+	"PUT _block/write": {true, nil, "", (*Server).refuseWrites},
 }

@@ -27,6 +27,7 @@ type Options struct {
 	Settings []string // SETTING=VALUE; empty: a cluster of one node
 	Port     string   // of HTTP; empty: a free one
 	Red      bool     // do not wait until each shard has a copy
+	Clock    string   // file with how far the node's clock is off, such as +1d; it may change; empty: a right clock
 }
 
 // Defaults of Options. A disk that is nearly full would make indices read-only, and tests have many
@@ -40,6 +41,9 @@ var (
 	commonSettings = []string{"cluster.routing.allocation.disk.threshold_enabled=false", "cluster.max_shards_per_node=10000"}
 	alone          = []string{"discovery.type=single-node", "transport.port=0"}
 )
+
+// faketime sets the clock of a process that it is loaded into.
+const faketime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
 // A Node is a running node.
 type Node struct {
@@ -75,6 +79,10 @@ func Start(folder string, o Options) (*Node, error) {
 	c := exec.CommandContext(ctx, script, args...)
 	c.Stdout, c.Stderr = log, log
 	c.Env = append(os.Environ(), "HEAP="+orDefault(o.Heap, defaultHeap), "JAVA_TOOL_OPTIONS="+orDefault(o.Java, defaultJava))
+	if o.Clock != "" {
+		c.Env = append(c.Env, "LD_PRELOAD="+faketime, "FAKETIME_TIMESTAMP_FILE="+o.Clock, "FAKETIME_CACHE_DURATION=1",
+			"FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_FORCE_MONOTONIC_FIX=0") // else Java waits forever
+	}
 	n := &Node{URL: "http://127.0.0.1:" + port, stop: stop, done: make(chan struct{})}
 	go func() {
 		defer close(n.done)

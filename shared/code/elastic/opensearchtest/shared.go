@@ -43,6 +43,17 @@ func CanStart(t testing.TB, check string) bool {
 	return why == ""
 }
 
+// CanClock reports whether Options.Clock can be used. If it cannot, the log of the test names the check that it leaves
+// out.
+func CanClock(t testing.TB, check string) bool {
+	t.Helper()
+	_, err := os.Stat(faketime)
+	if err != nil {
+		t.Logf("left out: %s on a real search server, because libfaketime is not installed", check)
+	}
+	return err == nil
+}
+
 // start sets one. A node that does not start fails the test.
 func start(t testing.TB) {
 	t.Helper()
