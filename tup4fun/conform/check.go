@@ -262,7 +262,7 @@ func (c *Checker) resetForLog(name string) {
 	c.settings, c.unknown, c.stopped, c.early, c.uncovered = nil, map[string]bool{}, nil, nil, false
 	c.covered, c.used = map[syntax.Pos]bool{}, map[*Rule]bool{}
 	c.named, c.all, c.open = map[string]*instance{}, nil, nil
-	c.logState, c.uniques, c.block, c.loading, c.last = newLogState(), newUniques(c.mapping.Unique), nil, false, nil
+	c.logState, c.uniques, c.block, c.loading, c.last = newLogState(c.procedures), newUniques(c.mapping.Unique), nil, false, nil
 }
 
 // setOutcome completes the report, whose outcome is Conforms so far (resetForLog). err ended the

@@ -26,6 +26,9 @@ func (c *Checker) checkEvent(line int, e trace.Event) error {
 		return &mismatch{observed: o, why: "the log contradicts itself: " + wrong, contradicts: true}
 	}
 	c.last = append(c.last, Seen{line, e})
+	if wrong := c.wrongDuration(o); wrong != "" {
+		return &mismatch{observed: o, why: wrong}
+	}
 	if wrong := c.uniques.apply(o, c.logState.tuples[e.Ref] != nil); wrong != "" {
 		return &mismatch{observed: o, why: wrong}
 	}
@@ -62,6 +65,9 @@ func (c *Checker) noteReload(o *observation) (ofReload bool, err error) {
 	if operation != trace.Reload {
 		return false, nil
 	}
+	for _, in := range c.open {
+		in.awaited = nil
+	}
 	c.loading, c.reloaded, c.open, c.settings = true, o.line, nil, nil // steps under way have not happened
 	c.report.Reloads++
 	return true, nil
@@ -95,22 +101,47 @@ func (c *Checker) endReload() error {
 	return nil
 }
 
-// endTransactions requires that each instance in the middle of a step has finished it when the
-// clock moves, because all events of one transaction carry the same clock; else it returns a
-// *mismatch. Candidates in the middle of a step are dropped then.
+// endTransactions requires that each instance in the middle of a step has finished it when the next
+// transaction begins, because a step is part of one; else it returns a *mismatch. Candidates in the middle
+// of a step are dropped then.
 func (c *Checker) endTransactions(o *observation) error {
 	for _, in := range c.open {
-		if in.clock == int64(o.event.Clock) {
+		if !in.isOver(o.event) {
 			continue
 		}
 		rest := betweenSteps(in.states)
+		if left := c.afterTransaction(in, &rest); left != "" {
+			return &mismatch{in: in, observed: o, states: in.states, why: "the transaction is over, but " + left}
+		}
 		if len(rest) == 0 {
-			return &mismatch{in: in, observed: o, states: in.states, why: "the clock has moved on, but the step that the instance began is incomplete: an event is missing"}
+			return &mismatch{in: in, observed: o, states: in.states, why: "the transaction is over, but the step that the instance began is incomplete: an event is missing"}
 		}
 		in.states = rest
 	}
-	c.open = slices.DeleteFunc(c.open, func(in *instance) bool { return in.clock != int64(o.event.Clock) })
+	c.open = slices.DeleteFunc(c.open, func(in *instance) bool { return in.isOver(o.event) })
 	return nil
+}
+
+// afterTransaction leaves the states in which what the map tells of the end of the transaction is true (after). If
+// there is none it describes the space that is wrong; else it returns "".
+func (c *Checker) afterTransaction(in *instance, states *[]candidate) (left string) {
+	for _, a := range in.awaited {
+		if len(*states) == 0 {
+			break
+		}
+		*states = slices.DeleteFunc(*states, func(x candidate) bool {
+			wrong := c.contradicts(x, a)
+			if wrong != "" {
+				left = wrong
+			}
+			return wrong != ""
+		})
+	}
+	in.awaited = nil
+	if len(*states) > 0 {
+		return ""
+	}
+	return left
 }
 
 // advanceInstance advances the instance of an event by the steps that explain it. It returns a
@@ -148,7 +179,12 @@ func (c *Checker) advanceInstance(o *observation) error {
 	}
 	in.states = next
 	in.addEvent(o)
-	if slices.ContainsFunc(next, candidate.midStep) && !slices.Contains(c.open, in) {
+	for _, a := range c.mapping.After {
+		if a.Operation == o.event.Operation {
+			in.awaited = append(in.awaited, a)
+		}
+	}
+	if (slices.ContainsFunc(next, candidate.midStep) || in.awaited != nil) && !slices.Contains(c.open, in) {
 		c.open = append(c.open, in)
 	}
 	c.follower.note(c, in)

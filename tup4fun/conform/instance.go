@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/explore"
 )
 
@@ -16,8 +17,9 @@ type instance struct {
 	kept    map[string]value // by variable that keeps its value
 	states  []candidate
 	last    []Seen
-	clock   int64 // of the last event
-	ended   bool  // is in follower.ended
+	latest  trace.Event
+	awaited []After // conditions on the spaces of the model after the transaction of latest
+	ended   bool    // is in follower.ended
 }
 
 // maxLast bounds the events of an instance that a message shows.
@@ -75,7 +77,19 @@ func (in *instance) addEvent(o *observation) {
 		in.last = slices.Delete(in.last, 0, 1)
 	}
 	in.last = append(in.last, Seen{o.line, o.event})
-	in.clock = int64(o.event.Clock)
+	in.latest = o.event
+}
+
+// isOver reports whether an event shows that the transaction of the instance's last event is over: the clock moved, or a
+// session did something else. Expiries may come in the middle of a transaction, and have no session.
+func (in *instance) isOver(e trace.Event) bool {
+	if in.latest.Clock != e.Clock {
+		return true
+	}
+	if e.Process == "" || e.Operation == trace.Expire || e.Operation == trace.Begin || e.Operation == trace.End {
+		return false
+	}
+	return in.latest.Procedure != e.Procedure || in.latest.Process != "" && in.latest.Operation != trace.Expire && in.latest.Process != e.Process
 }
 
 // candidate is a possible position of the model: in a state, or in the middle of a step

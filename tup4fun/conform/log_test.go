@@ -17,6 +17,7 @@ const (
 	lockMap = `instance name; const Users = 2;
 on put lock ("free", name) -> Lock.put(1);
 on take lock ("free", name) by User(process) -> Lock.get(1);
+ignore any lock ("free", _) in lock.end|lock.stop;
 on restore lock ("free", name) -> Lock.put(1);`
 	lockModel = `const Users = 1, Lock = (R, 1, {}), taken = 0
 ---
@@ -83,6 +84,8 @@ func TestWhatContradictsItselfIsAViolation(t *testing.T) {
 		"the result of take cannot be":        {`"ref":1,"result":"ok"}` + "\n$", `"ref":1,"result":"due"}` + "\n"},
 		"it must be held or hidden for done":  {`"take"`, `"done"`},
 		"a procedure restores a tuple":        {`"operation":"take"`, `"procedure":"p","operation":"restore"`},
+		"a session holds a tuple that is":     {`"operation":"take"`, `"operation":"restore"`},
+		"no expiry calls it here":             {`"process":"u-1","role":"u","operation":"take"`, `"process":"","procedure":"lock.end","operation":"take"`},
 		"comes back, but no session holds it": {`"take"`, `"back"`},
 		"but it is in lock already":           {`"take"`, `"put"`},
 		"begins, but it is live already":      {`"operation":"take","space":"lock","tuple":"(\"free\", \"a\")","ref":1`, `"operation":"begin","space":""`},
@@ -96,6 +99,48 @@ func TestWhatContradictsItselfIsAViolation(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, conform.Violates, r.Outcome, says)
 		require.ErrorContains(t, errorOf(r), says)
+	}
+}
+
+func TestTheNumberOfATupleIsNew(t *testing.T) {
+	t.Parallel()
+	again := strings.NewReplacer(`"seq":3`, `"seq":5`, `"clock":1`, `"clock":3`).Replace(put)
+	r, err := judged(t, reload+begin+put+take+again, conform.Options{})
+	require.NoError(t, err)
+	require.Equal(t, conform.Violates, r.Outcome)
+	require.EqualError(t, errorOf(r), "the log contradicts itself: ref 1 is not new: there was 1")
+}
+
+// TestOnlyAnExpiryRunsAProcedureWithoutASession checks logs in which an expiry frees a lock with the procedure lock.end.
+func TestOnlyAnExpiryRunsAProcedureWithoutASession(t *testing.T) {
+	t.Parallel()
+	expire := func(procedure string) string {
+		return `"clock":5,"process":"","procedure":"` + procedure + `","operation":"expire","space":"lock","tuple":"(\"free\", \"a\")","ref":1,"result":"due"`
+	}
+	effect := func(clock int, procedure string) string {
+		return fmt.Sprintf(`"clock":%d,"process":"","procedure":%q,"operation":"replace","space":"lock","tuple":"(\"free\", \"a\")","ref":1,"result":"ok"`, clock, procedure)
+	}
+	const other = `"clock":5,"process":"u-1","role":"u","operation":"query","space":"lock","tuple":"(\"free\", \"a\")","ref":1,"result":"ok"`
+	for name, c := range map[string]struct {
+		lines []string
+		want  conform.Outcome
+	}{
+		"its own":           {[]string{expire("lock.end"), effect(5, "lock.end")}, conform.Conforms},
+		"that of a call":    {[]string{expire("lock.end"), effect(5, "lock.help")}, conform.Incomplete},
+		"later":             {[]string{expire("lock.end"), effect(6, "lock.end")}, conform.Violates},
+		"that of another":   {[]string{expire("lock.end"), expire("lock.stop"), effect(5, "lock.end")}, conform.Violates},
+		"after a session's": {[]string{expire("lock.end"), other, effect(5, "lock.end")}, conform.Violates},
+	} {
+		log := reload + begin + put
+		for i, line := range c.lines {
+			log += fmt.Sprintf(`{"seq":%d,%s}`+"\n", i+4, line)
+		}
+		r, err := judged(t, log, conform.Options{})
+		require.NoError(t, err)
+		require.Equal(t, c.want, r.Outcome, "%s: %+v", name, r.Violation)
+		if c.want == conform.Violates {
+			require.ErrorContains(t, errorOf(r), "lock.end runs without a session, but no expiry calls it here", name)
+		}
 	}
 }
 

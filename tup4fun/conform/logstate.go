@@ -24,9 +24,13 @@ type logState struct {
 	clock    time.Duration
 	sessions map[string]bool
 	tuples   map[int64]*tupleState
-	loading  bool // events after a reload restore the state
-	missing  bool // an event had a tuple that does not exist
-	timed    bool // events tell when holds and TTLs end; those of version 0.1 did not
+	highest  int64           // the greatest number of a tuple since the reload
+	loading  bool            // events after a reload restore the state
+	missing  bool            // an event had a tuple that does not exist
+	timed    bool            // events tell when holds and TTLs end; those of version 0.1 did not
+	expiry   string          // the procedure of the expiry that is under way; "": none
+	expiries map[string]bool // the procedures that expiries called so far
+	known    map[string]bool // the procedures that a rule names; those of a newer version may run without a session
 }
 
 type tupleState struct {
@@ -34,8 +38,8 @@ type tupleState struct {
 	due                time.Duration // when its hold or TTL ends; 0: never
 }
 
-func newLogState() *logState {
-	return &logState{sessions: map[string]bool{}, tuples: map[int64]*tupleState{}}
+func newLogState(known map[string]bool) *logState {
+	return &logState{known: known, sessions: map[string]bool{}, tuples: map[int64]*tupleState{}, expiries: map[string]bool{}}
 }
 
 // refused reports whether an event is an operation without effect, because it was refused
@@ -60,6 +64,9 @@ func (l *logState) applyEvent(e trace.Event) (before *tupleState, wrong string) 
 	if e.Clock < l.clock && e.Operation != trace.Reload { // volatile changes may run ahead of the journal
 		return nil, fmt.Sprintf("the clock goes back, from %s to %s", l.clock, e.Clock)
 	}
+	if wrong := l.followExpiry(e); wrong != "" {
+		return nil, wrong
+	}
 	l.clock = e.Clock
 	if e.Role != trace.RoleOf(e.Process) {
 		return nil, fmt.Sprintf("the role of %q is not %q", e.Process, e.Role)
@@ -70,7 +77,7 @@ func (l *logState) applyEvent(e trace.Event) (before *tupleState, wrong string) 
 	if e.Operation == trace.Reload {
 		clear(l.sessions)
 		clear(l.tuples)
-		l.loading, l.timed = true, false
+		l.loading, l.timed, l.highest = true, false, 0
 		return nil, ""
 	}
 	if e.Operation != trace.Begin && e.Operation != trace.Restore && e.Operation != trace.Settings {
@@ -83,6 +90,26 @@ func (l *logState) applyEvent(e trace.Event) (before *tupleState, wrong string) 
 		return nil, "the event names no tuple"
 	}
 	return l.applyToTuple(e)
+}
+
+// followExpiry describes an effect of a procedure that runs without a session although no expiry called it, or returns
+// "". A procedure that another one calls may never be that of an expiry.
+func (l *logState) followExpiry(e trace.Event) string {
+	if e.Clock != l.clock {
+		l.expiry = ""
+	}
+	switch {
+	case e.Operation == trace.Expire:
+		l.expiry = e.Procedure
+		l.expiries[e.Procedure] = true
+	case e.Process != "" || e.Procedure == "":
+		l.expiry = ""
+	case !l.known[e.Procedure]:
+		l.expiry = ""
+	case l.expiry == "" || l.expiry != e.Procedure && l.expiries[e.Procedure]:
+		return fmt.Sprintf("%s runs without a session, but no expiry calls it here", e.Procedure)
+	}
+	return ""
 }
 
 // results lists the allowed results by operation. Others allow only ok.
@@ -107,6 +134,9 @@ func checkResult(e trace.Event) string {
 	}
 	if e.Operation == trace.Restore && e.Procedure != "" {
 		return "a procedure restores a tuple"
+	}
+	if e.Operation == trace.Restore && e.Result == trace.OK && e.Process != "" {
+		return "a session holds a tuple that is visible"
 	}
 	if e.Space == "" && (e.Ref != 0 || e.Tuple != "" && e.Operation != trace.Settings || e.Procedure != "") {
 		return fmt.Sprintf("%s is not about a space, but names a tuple or a procedure", e.Operation)
@@ -159,6 +189,10 @@ func (l *logState) applyToTuple(e trace.Event) (before *tupleState, wrong string
 		if (e.Operation == trace.Restore) != l.loading {
 			return nil, "a tuple is restored only after a reload, and put only at other times"
 		}
+		if e.Operation != trace.Restore && e.Ref <= l.highest {
+			return nil, fmt.Sprintf("ref %d is not new: there was %d", e.Ref, l.highest)
+		}
+		l.highest = max(l.highest, e.Ref)
 		l.tuples[e.Ref] = &tupleState{e.Space, e.Tuple, placeAfter(e), e.Due}
 		return nil, ""
 	}

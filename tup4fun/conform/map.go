@@ -17,6 +17,8 @@ type Map struct {
 	Numbered  map[string]string // by variable with numbered values: the variable that it shares its numbers with
 	Same      []string          // variables that keep their value in an instance
 	Unique    []*Pattern        // of no two tuples in a space, the variables have equal values
+	Durations []Duration        // how long tuples last
+	After     []After           // conditions after transactions
 	Ends      []string          // spaces of the model that are empty at the end of a complete log
 	Forget    []string          // spaces of the model that are empty when an instance has ended; none: it never does
 	Rules     []*Rule
@@ -36,6 +38,19 @@ type Rule struct {
 
 	resolved []resolvedAction // set by resolve
 	input    *resolvedAction
+}
+
+// Duration tells that a tuple ends after the time that is a setting of the log, in nanoseconds, if the log has it.
+type Duration struct {
+	Setting string
+	Event   Pattern
+}
+
+// After tells which spaces of the model are empty or not after a transaction with an operation that a rule covers.
+type After struct {
+	Operation string
+	Empty     bool
+	Spaces    []string
 }
 
 // Pattern selects events. An empty field accepts any value.

@@ -32,7 +32,7 @@ func TestAnErrorInAMapIsReportedWithItsPosition(t *testing.T) {
 		"unique s;":                       "m.map:1:9: expected ( and the fields, found ;",
 		"ends 1;":                         "m.map:1:6: expected a space of the model that is empty in the end, found 1",
 		"forget 1;":                       "m.map:1:8: expected a space of the model that is empty when an instance has ended, found 1",
-		"é":                               "m.map:1:1: expected const, let, restart, earlier, instance, number, same, unique, ends, forget, ignore, never or on, found 'é', which is not a token of a map",
+		"é":                               "m.map:1:1: expected const, let, restart, earlier, instance, number, same, unique, lasts, after, ends, forget, ignore, never or on, found 'é', which is not a token of a map",
 	} {
 		_, err := conform.ParseMap("m.map", source)
 		require.EqualError(t, err, says, source)

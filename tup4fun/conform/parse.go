@@ -69,6 +69,10 @@ func (p *parser) item() (err error) {
 		p.parsed.Same, err = p.names(p.parsed.Same, "a variable that keeps its value in an instance")
 	case p.Accept("unique"):
 		err = p.unique()
+	case p.Accept("lasts"):
+		err = p.lasts()
+	case p.Accept("after"):
+		err = p.after()
 	case p.Accept("ends"):
 		p.parsed.Ends, err = p.names(p.parsed.Ends, "a space of the model that is empty in the end")
 	case p.Accept("let"):
@@ -88,7 +92,7 @@ func (p *parser) item() (err error) {
 	case p.Accept("on"):
 		err = p.rule(at)
 	default:
-		return p.Expected("const, let, restart, earlier, instance, number, same, unique, ends, forget, ignore, never or on")
+		return p.Expected("const, let, restart, earlier, instance, number, same, unique, lasts, after, ends, forget, ignore, never or on")
 	}
 	if err != nil {
 		return err
@@ -141,6 +145,32 @@ func (p *parser) unique() error {
 	e := &Pattern{Space: n.Text}
 	p.parsed.Unique = append(p.parsed.Unique, e)
 	e.Tuple, err = p.fields()
+	return err
+}
+
+// lasts reads "SETTING" EVENT.
+func (p *parser) lasts() error {
+	if p.Tok.Kind != syntax.TextToken {
+		return p.Expected("the name of a setting of the log, in quotes")
+	}
+	d := Duration{Setting: p.Advance().Text}
+	err := p.pattern(&d.Event)
+	p.parsed.Durations = append(p.parsed.Durations, d)
+	return err
+}
+
+// after reads OPERATION (empty|full) SPACE{, SPACE}.
+func (p *parser) after() (err error) {
+	var a After
+	if a.Operation, err = p.operation(); err != nil {
+		return err
+	}
+	a.Empty = p.Accept("empty")
+	if !a.Empty && !p.Accept("full") {
+		return p.Expected("empty or full")
+	}
+	a.Spaces, err = p.names(nil, "a space of the model")
+	p.parsed.After = append(p.parsed.After, a)
 	return err
 }
 

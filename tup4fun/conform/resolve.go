@@ -51,7 +51,11 @@ func (m *Map) resolve(model *explore.Model) error {
 	if m.Earlier != "" && r.copies(m.Earlier) == 0 {
 		r.errorf(syntax.Pos{Line: 1, Col: 1}, "%s has no process %s", prog.File, m.Earlier)
 	}
-	for _, name := range slices.Concat(m.Ends, m.Forget) {
+	named := slices.Concat(m.Ends, m.Forget)
+	for _, a := range m.After {
+		named = append(named, a.Spaces...)
+	}
+	for _, name := range named {
 		if !slices.ContainsFunc(model.Spaces, func(s explore.Space) bool { return s.Name == name }) {
 			r.errorf(syntax.Pos{Line: 1, Col: 1}, "%s has no space %s", prog.File, name)
 		}

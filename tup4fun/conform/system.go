@@ -40,7 +40,7 @@ type System struct {
 }
 
 // unmodelled lists the spaces of the coordinator that no model describes.
-var unmodelled = []string{"alert", "batch", "hold", "idempotency", "log", "schedule", "taskdata", "taskends"}
+var unmodelled = []string{"alert", "batch", "hold", "idempotency", "log", "schedule", "sessiondata", "taskdata", "taskends"}
 
 // general are prefixes of the procedures that work on any space. They belong to no protocol.
 var general = []string{"hold.", "interop.", "transaction."}

@@ -3,6 +3,7 @@ package conform
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"leasehold/shared/space/trace"
 )
@@ -102,6 +103,23 @@ func (c *Checker) keepsValues(in *instance, o *observation) (wrong string) {
 	return ""
 }
 
+// wrongDuration describes a tuple that does not last as long as a setting of the log demands (lasts), or returns "". An
+// event that only changes a tuple may leave its end as it was.
+func (c *Checker) wrongDuration(o *observation) string {
+	for _, d := range c.mapping.Durations {
+		lasts, known := c.settings[d.Setting]
+		if !known || !d.Event.covers(o) {
+			continue
+		}
+		now := o.event.Due - o.event.Clock
+		isSame := o.before != nil && o.before.due == o.event.Due
+		if now != time.Duration(lasts) && !isSame {
+			return fmt.Sprintf("tuple %d lasts %s from here, but %s is %s", o.event.Ref, now, d.Setting, time.Duration(lasts))
+		}
+	}
+	return ""
+}
+
 // String writes a value as tuples do.
 func (v value) String() string {
 	switch {
@@ -139,6 +157,22 @@ func (c *Checker) leftOver() error {
 		return &mismatch{in: in, observed: &observation{event: last.Event, line: last.Line}, states: in.states, why: why}
 	}
 	return nil
+}
+
+// contradicts describes a space that is not as a says in a state, or returns "".
+func (c *Checker) contradicts(x candidate, a After) string {
+	if a.Empty {
+		if space := c.occupied(x, a.Spaces); space != "" {
+			return space + " still holds a tuple"
+		}
+		return ""
+	}
+	for _, name := range a.Spaces {
+		if c.occupied(x, []string{name}) == "" {
+			return name + " holds no tuple"
+		}
+	}
+	return ""
 }
 
 // occupied returns the first of the named spaces that has a tuple in a state; "" if none has.

@@ -165,3 +165,35 @@ func (t *tableau) addNode(n *tableauNode) {
 	t.nodes = append(t.nodes, n)
 	t.expand(&tableauNode{incoming: []int{n.id}, pending: slices.Clone(n.next)})
 }
+
+// components returns for each node the number of its component, and whether a run within it can be accepted: it has
+// nodes of each set, and a move.
+func (b *buchi) components() (of []int32, accept []bool) {
+	of, accept = make([]int32, len(b.nodes)), make([]bool, len(b.nodes))
+	count := int32(0)
+	c := Components{
+		Next: func(n int32, i int) (int32, bool) {
+			if next := b.nodes[n].next; i < len(next) {
+				return next[i], true
+			}
+			return 0, false
+		},
+		Found: func(component []int32) bool {
+			var sets uint64
+			for _, n := range component {
+				of[n] = count
+				sets |= b.nodes[n].sets
+			}
+			count++
+			moves := len(component) > 1 || slices.Contains(b.nodes[component[0]].next, component[0])
+			for _, n := range component {
+				accept[n] = moves && sets == 1<<b.sets-1
+			}
+			return true
+		},
+	}
+	for n := range b.nodes {
+		c.From(int32(n))
+	}
+	return of, accept
+}

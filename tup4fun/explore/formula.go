@@ -34,6 +34,8 @@ type atom struct {
 	space  int
 	fields []field
 	quant  []int64 // values of the enclosing quantifiers
+
+	readsState bool // a field of the event reads shared variables or spaces
 }
 
 // formulas builds the formulas of one property.
@@ -143,7 +145,9 @@ func (fs *formulas) internAtom(x *syntax.Expr) int {
 	}
 	a := atom{quant: append([]int64{}, fs.scope...)}
 	if x.Kind == syntax.Event {
+		fs.compiler.resetAccess()
 		a.verb, a.space, a.fields = x.Verb, x.Space.Obj.Index, fs.compiler.compileFields(x.Fields)
+		a.readsState = fs.compiler.footprint.mem || len(fs.compiler.footprint.spaces) > 0
 	} else {
 		a.test = fs.compiler.compileTruth(x)
 	}

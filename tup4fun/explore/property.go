@@ -76,10 +76,21 @@ func (c *compiler) noteAtoms(x *syntax.Expr) {
 
 // propertyFrame returns a frame with the spaces and shared variables of a state.
 func (x *expander) propertyFrame(s []uint32) *frame {
-	f, mem := &frame{tuples: x.tables.tuples}, len(x.model.Procs)
-	f.mem = x.tables.mem.get(s[mem])
-	for i := range x.model.Spaces {
-		f.spaces = append(f.spaces, x.tables.spaces.get(s[mem+1+i]))
-	}
+	f := x.newPropertyFrame()
+	x.loadPropertyFrame(f, s)
 	return f
+}
+
+// newPropertyFrame returns a frame for loadPropertyFrame.
+func (x *expander) newPropertyFrame() *frame {
+	return &frame{tuples: x.tables.tuples, spaces: make([][]int64, len(x.model.Spaces))}
+}
+
+// loadPropertyFrame fills f with the spaces and shared variables of a state, and without an error.
+func (x *expander) loadPropertyFrame(f *frame, s []uint32) {
+	mem := len(x.model.Procs)
+	f.err, f.mem = nil, x.tables.mem.get(s[mem])
+	for i := range f.spaces {
+		f.spaces[i] = x.tables.spaces.get(s[mem+1+i])
+	}
 }

@@ -89,6 +89,5 @@ func (g *Graph) findRun(fs *formulas, formula int, fair bool) (*Trace, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &product{graph: g, automaton: b, letters: g.newLetters(fs), fair: fair, number: map[int64]int32{}}
-	return p.search(), nil
+	return newProduct(g, b, g.newLetters(fs), fair).search(), nil
 }

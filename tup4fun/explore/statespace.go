@@ -3,7 +3,8 @@ package explore
 import (
 	"context"
 	"fmt"
-	"slices"
+	"math"
+	"sync"
 	"time"
 )
 
@@ -13,12 +14,14 @@ import (
 type Graph struct {
 	model    *Model
 	expander *expander
-	states   *table
+	states   *stateTable
 	edges    [][]graphEdge // by state
 	expanded []bool        // by state: its edges are known
+	mu       sync.Mutex    // guards the labels while several growers work
 	labels   []Step
 	known    map[string]int32 // labels by their text
 	events   [][]event        // by label
+	growers  []*grower
 }
 
 type graphEdge struct {
@@ -47,15 +50,8 @@ func (g *Graph) Each(state int, visit func(Step, int)) {
 // Terminated reports whether all processes have ended in a state.
 func (g *Graph) Terminated(state int) bool { return g.expander.terminated(g.state(state)) }
 
-// state returns the parts of state i.
-func (g *Graph) state(i int) []uint32 {
-	values := g.states.get(uint32(i))
-	s := make([]uint32, len(values))
-	for k, v := range values {
-		s[k] = uint32(v)
-	}
-	return s
-}
+// state returns the parts of state i, which must not be changed.
+func (g *Graph) state(i int) []uint32 { return g.states.get(i) }
 
 // edgesBytes is about what the edges of a state take.
 const edgesBytes = 60
@@ -67,18 +63,19 @@ func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
 	o = o.withDefaults()
 	g = newGraph(m, Reduction{Dead: o.Reduction.Dead})
 	began := time.Now()
-	for i := 0; i < len(g.edges); i++ {
-		g.expand(i)
-		checksAll := i%1024 == 0 // the other bounds take longer to check
+	for len(g.growers) < o.Cores {
+		g.growers = append(g.growers, g.newGrower(newExpander(m, g.expander.tables, g.expander.reduction)))
+	}
+	for i := 0; i < g.Len(); {
+		i = g.expandRound(i, o.States)
 		switch {
-		case int64(len(g.edges)) > o.States:
+		case int64(g.Len()) > o.States:
 			return g, fmt.Sprintf("there are more than %d states", o.States)
-		case !checksAll:
 		case ctx.Err() != nil:
 			return g, "interrupted"
 		case o.Time > 0 && time.Since(began) > o.Time:
 			return g, fmt.Sprintf("the time is over (%s)", o.Time)
-		case g.states.size()+g.expander.tables.bytes()+int64(i)*edgesBytes > o.Memory:
+		case g.states.bytes()+g.expander.tables.bytes()+int64(i)*edgesBytes > o.Memory:
 			return g, fmt.Sprintf("more than %d MiB of memory would be needed", o.Memory>>20)
 		}
 	}
@@ -87,30 +84,24 @@ func Build(ctx context.Context, m *Model, o Options) (g *Graph, reason string) {
 
 // newGraph returns a graph of the initial state alone.
 func newGraph(m *Model, r Reduction) *Graph {
-	g := &Graph{model: m, states: newTable(), known: map[string]int32{}}
+	g := &Graph{model: m, states: newStateTable(m.width()), known: map[string]int32{}}
 	g.expander = newExpander(m, newTables(), r)
+	g.growers = []*grower{g.newGrower(g.expander)}
 	g.internState(g.expander.initial())
 	return g
 }
 
 // expand adds the steps from state i, and the states that they lead to.
 func (g *Graph) expand(i int) {
-	steps, _ := g.expander.allSteps(g.state(i)) // a failing step has no successor
-	for _, st := range steps {
-		g.expander.makeCanonical(st.next)
-		g.edges[i] = append(g.edges[i], graphEdge{g.internState(st.next), int32(st.proc), g.internLabel(st)})
-	}
-	g.expanded[i] = true
+	p := &piece{from: i, to: i + 1}
+	g.growers[0].expandPiece(p)
+	g.merge(p, math.MaxInt64)
 }
 
 // internState returns the number of a state, and adds it if it is new. The table numbers
 // states in the order of the calls, so edges has the same numbers.
 func (g *Graph) internState(s []uint32) int32 {
-	values := make([]int64, len(s))
-	for i, v := range s {
-		values[i] = int64(v)
-	}
-	id := int(g.states.intern(values, 0))
+	id := g.states.intern(s)
 	if id == len(g.edges) {
 		g.edges, g.expanded = append(g.edges, nil), append(g.expanded, false)
 	}
@@ -121,12 +112,14 @@ func (g *Graph) internState(s []uint32) int32 {
 // position with the same actions share it.
 func (g *Graph) internLabel(st taken) int32 {
 	text := fmt.Sprint(st.proc, st.step.Pos, st.step.Actions)
+	g.mu.Lock()
+	defer g.mu.Unlock()
 	id, ok := g.known[text]
 	if !ok {
 		id = int32(len(g.labels))
 		g.known[text] = id
 		g.labels = append(g.labels, st.step)
-		g.events = append(g.events, slices.Clone(st.event))
+		g.events = append(g.events, st.event)
 	}
 	return id
 }

@@ -144,6 +144,11 @@ func (x *expander) allSteps(s []uint32) ([]taken, *RuntimeError) {
 	if len(steps) > 0 {
 		return steps, nil
 	}
+	return x.timeoutSteps(s), nil
+}
+
+// timeoutSteps lists the steps of timeouts in s, where no other step is possible.
+func (x *expander) timeoutSteps(s []uint32) (steps []taken) {
 	x.step.track = true
 	defer func() { x.step.track = false }()
 	for p := range x.model.Procs {
@@ -152,7 +157,7 @@ func (x *expander) allSteps(s []uint32) ([]taken, *RuntimeError) {
 			x.step.moveTo(e, f, event{}, func(g *frame) { steps = append(steps, x.describeStep(s, p, e, g)) })
 		}
 	}
-	return steps, nil
+	return steps
 }
 
 // stepsOf lists the possible steps of process p in s, without timeouts. If a step fails there are

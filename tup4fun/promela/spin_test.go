@@ -89,7 +89,10 @@ func TestSpinCountsTheSame(t *testing.T) {
 
 // large are models with more than 300,000 states without reductions. Only make soak
 // checks them.
-var large = []string{"conform/models/lease.tup", "mergesort/mergesort.broken-late.tup"}
+var large = []string{
+	"bots/bots.tup", "conform/models/lease.tup", "mergesort/mergesort.broken-late.tup", "protocols/index-flow.broken-clear.tup",
+	"protocols/take-over.broken-claim.tup", "protocols/take-over.broken-flight.tup",
+}
 
 func isLarge(path string) bool {
 	return slices.ContainsFunc(large, func(name string) bool { return strings.HasSuffix(filepath.ToSlash(path), name) })

@@ -43,7 +43,7 @@ func TestProtocolsHoldAndTheirTwinsAreRefuted(t *testing.T) {
 			require.ElementsMatch(t, m.Refuted, violated)
 		})
 	}
-	require.Len(t, twins, 12)
+	require.Len(t, twins, 13)
 	for name, n := range twins {
 		require.Greater(t, n, 1, "%s has no broken twin", name)
 	}
