@@ -30,15 +30,16 @@ Database and journal are not read while a coordinator runs on the folder. It
 reads its database each night itself; status and log show the result.
 
 If a search server is configured, doctor shows its version, the id of its
-cluster, and the shards and replicas of each index. On each machine the id must
-be the same.
+cluster, and the shards and replicas of each index.
 
 If a coordinator runs on the folder, doctor also shows what needs attention
 there, as status does.
 
 With --host or --http, doctor examines a coordinator and its fleet in place of
 this machine: memory, catalog, disk, clocks, versions, access, and what else
-needs attention. It only reads.`,
+needs attention. It only reads. If a search server is configured on this
+machine, doctor compares the ids of its cluster and of the coordinator's: they
+must be the same, or what workers of this machine write is not found.`,
 		Example: "  leasehold doctor\n  leasehold doctor --host build.example.org",
 		Args:    cobra.NoArgs,
 	}
@@ -62,8 +63,8 @@ needs attention. It only reads.`,
 			found = append(found, doctor.Database(node.ExamineDatabase(c.Context(), cfg)), doctor.Journal(node.ExamineJournal(cfg, a.newLogger(cfg))))
 		}
 		if cfg.Search != "" {
-			layout, err := node.ReadSearchLayout(c.Context(), cfg)
-			found = append(found, doctor.SearchServer(layout, err, cfg.SearchShards, cfg.SearchReplicas))
+			f, _ := examineSearch(c.Context(), cfg)
+			found = append(found, f)
 		}
 		found = append(found, doctor.Attention(node.Attention(c.Context(), cfg))...)
 		return a.showExam(o, found)
@@ -78,8 +79,23 @@ func (a *app) showFleet(ctx context.Context, o *output, cfg config.Config) error
 		if err != nil {
 			return err
 		}
-		return a.showExam(o, doctor.ExamineFleet(f))
+		found := doctor.ExamineFleet(f)
+		if cfg.Search != "" {
+			own, cluster := examineSearch(ctx, cfg)
+			found = append(found, own)
+			if cluster != "" {
+				found = append(found, doctor.SearchCluster(cluster, f.Report.SearchCluster))
+			}
+		}
+		return a.showExam(o, found)
 	})
+}
+
+// examineSearch examines the search server of this machine, and returns the id of its cluster, too; empty if it does not
+// answer.
+func examineSearch(ctx context.Context, cfg config.Config) (found doctor.Finding, cluster string) {
+	layout, err := node.ReadSearchLayout(ctx, cfg)
+	return doctor.SearchServer(layout, err, cfg.SearchShards, cfg.SearchReplicas), layout.Cluster
 }
 
 // showExam prints findings, and fails if a check failed.

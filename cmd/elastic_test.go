@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -125,6 +126,23 @@ func TestASearchServerGivesTheAnswersOfTheEmbeddedIndex(t *testing.T) {
 		}
 	}
 	require.Len(t, server.Documents("report"), 1)
+
+	c := exec.CommandContext(t.Context(), program, "index", "rebuild", "--search-shards", "3")
+	c.Dir, c.Env = dir, append([]string{"HOME=" + dir, "PATH=" + os.Getenv("PATH")}, environment...)
+	rebuilt, err := c.CombinedOutput()
+	require.NoError(t, err, "%s", rebuilt)
+	require.Regexp(t, `^leasehold-blobs-2, leasehold-files-2: 4 blobs, 4 files in .*s; writes were refused for .*s\n$`, string(rebuilt))
+	require.Equal(t, want, answers(t, dir, environment, "--data", "server"))
+}
+
+func TestOnlyAnIndexOnASearchServerIsRebuilt(t *testing.T) {
+	t.Parallel()
+	c := exec.CommandContext(t.Context(), filepath.Join(realBinary(t), "leasehold"), "index", "rebuild")
+	c.Dir, c.Env = t.TempDir(), nil
+	out, err := c.CombinedOutput()
+	require.Error(t, err)
+	require.Equal(t, 2, c.ProcessState.ExitCode())
+	require.Contains(t, string(out), "--search URL is needed: only an index on a search server is rebuilt")
 }
 
 // TestTheSummaryOfARunWaitsForASearchServerThatIsBrieflyAway has a server that refuses the list of files twice, and asks for
@@ -153,6 +171,23 @@ func TestTheSummaryOfARunWaitsForASearchServerThatIsBrieflyAway(t *testing.T) {
 	require.Equal(t, 2, refused)
 }
 
+func TestARunTellsThatTheSearchServerRefusesWrites(t *testing.T) {
+	t.Parallel()
+	dir, repo, server := t.TempDir(), sourceRepository(t), newSearchServer(t)
+	var accepts atomic.Bool
+	server.Fail = func(r *http.Request, body string) *elastictest.Answer {
+		if !strings.HasSuffix(r.URL.Path, "/_bulk") || accepts.Load() {
+			return nil
+		}
+		return &elastictest.Answer{Status: http.StatusTooManyRequests}
+	}
+	p := start(t, dir, filepath.Join(realBinary(t), "leasehold"), "run", repo, "--until-idle", "--data", "d", "--search", server.as("run"))
+	p.awaitText("the search server refuses requests or does not answer; they are repeated")
+	accepts.Store(true)
+	require.Zero(t, p.end().ExitCode(), p.text())
+	require.NotEmpty(t, server.Documents("leasehold-blobs"))
+}
+
 func TestWorkersWriteToTheSearchServerThemselves(t *testing.T) {
 	t.Parallel()
 	dir, repo, server := t.TempDir(), sourceRepository(t), newSearchServer(t)
@@ -167,9 +202,23 @@ func TestWorkersWriteToTheSearchServerThemselves(t *testing.T) {
 	h.awaitAnswer("/api/v1/files", `"path":"zero"`)
 	h.awaitAnswer("/api/v1/report?repo=repo", `"receiver":"Server"`)
 	server.mu.Lock()
-	defer server.mu.Unlock()
 	require.Equal(t, map[string]bool{"worker": true}, server.writers)
+	server.mu.Unlock()
 	require.NotContains(t, h.text(), "s3cret")
+
+	other := newSearchServer(t)
+	other.Cluster = "another-cluster"
+	doctor := func(search string) string {
+		c := exec.CommandContext(t.Context(), program, "doctor", "--host", h.at.Gate, "--http", h.at.HTTP, "--data", filepath.Join(dir, "c"), "--search", search)
+		out, err := c.CombinedOutput()
+		if err != nil {
+			require.ErrorAs(t, err, new(*exec.ExitError), "%s", out)
+		}
+		require.NotContains(t, string(out), "s3cret")
+		return strings.Join(strings.Fields(string(out)), " ")
+	}
+	require.Contains(t, doctor(server.as("worker")), "search cluster ok this machine and the coordinator use cluster cluster-in-memory")
+	require.Contains(t, doctor(other.as("worker")), "this machine uses cluster another-cluster, and the coordinator cluster-in-memory")
 }
 
 // TestAWorkerOfTheOriginalIndexerStarts reads the configuration of

@@ -14,8 +14,26 @@ import (
 // newIdentity is `leasehold identity`.
 func (a *app) newIdentity() *cobra.Command {
 	c := &cobra.Command{Use: "identity", Short: "show and change the identity of a coordinator that authenticates"}
-	c.AddCommand(a.newIdentityShow(), a.newIdentityRotate())
+	c.AddCommand(a.newIdentityShow(), a.newIdentityRotate(), a.newIdentityKey())
 	return c
+}
+
+// newIdentityKey is `leasehold identity key`.
+func (a *app) newIdentityKey() *cobra.Command {
+	return &cobra.Command{
+		Use: "key", Short: "print a new key for coordinators that share a database",
+		Long: `Print a new key. It encrypts the key of the CA in the database that several
+coordinators share; give the same one to each of them, as a file that only its
+user can read (--identity-key @FILE). Who has this key and can read the database
+can join any process.`,
+		Example: `  (umask 077; leasehold identity key >identity.key)
+  leasehold coordinator --journal postgres --database @database.url --identity-key @identity.key`,
+		Args: cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := sayf(a.out, "%s\n", node.NewIdentityKey())
+			return err
+		},
+	}
 }
 
 // newIdentityShow is `leasehold identity show`.

@@ -31,11 +31,11 @@ func (a *app) commandGroups() []commandGroup {
 	return []commandGroup{
 		{runGroup, "Run the system:", []*cobra.Command{a.newRun(), a.newCoordinator(), a.newManager(), a.newWorker()}},
 		{"clips", "Clips:", []*cobra.Command{a.newClips(), a.newEpisode(), a.newFindings()}},
-		{"code", "Code:", []*cobra.Command{a.newSearch(), a.newSymbols(), a.newReport(), a.newMCP()}},
+		{"code", "Code:", []*cobra.Command{a.newSearch(), a.newSymbols(), a.newReport(), a.newIndex(), a.newMCP()}},
 		{"visits", "Visits:", []*cobra.Command{a.newOrigin(), a.newVisits()}},
 		{"tasks", "Tasks:", []*cobra.Command{a.newActions(), a.newTask(), a.newAutoscale(), a.newSchedule(), a.newLimit(), a.newLeases(), a.newDead()}},
 		{"care", "Look after it:", []*cobra.Command{
-			a.newStatus(), a.newTop(), a.newLog(), a.newSession(), a.newDrain(), a.newSpace(), a.newBackup(), a.newRestore(), a.newRepair(),
+			a.newStatus(), a.newTop(), a.newLog(), a.newSession(), a.newDrain(), a.newSpace(), a.newMembers(), a.newUpgrade(), a.newMove(), a.newBackup(), a.newRestore(), a.newRepair(),
 			a.newDoctor(), a.newConfig(), a.newHealth(),
 		}},
 		{"security", "Security:", []*cobra.Command{a.newInvite(), a.newInvites(), a.newPeers(), a.newToken(), a.newAudit(), a.newIdentity()}},

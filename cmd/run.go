@@ -41,6 +41,10 @@ of the data folder. Coordinator, manager and workers run in this one process.`,
 // prints the summary in both cases; an end of ctx is an error only with untilIdle, because then
 // work is left.
 func (a *app) runLocal(ctx context.Context, cfg config.Config, paths []string, kind string, untilIdle bool) (err error) {
+	// Not a rule of settings, because config show and config check read those of a coordinator too.
+	if cfg.Journal == config.JournalPostgres {
+		return config.Invalid{{Key: "journal", Text: "journal must not be postgres: leasehold run works alone, in its data folder; start a coordinator, a manager and workers"}}
+	}
 	log, stop := a.reloadingLogger(ctx, cfg)
 	defer stop()
 	d, err := node.OpenDataDir(ctx, cfg, log)

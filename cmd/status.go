@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -66,10 +67,22 @@ func (a *app) showStatus(o *output, s client.Status) error {
 	for _, line := range databaseLines(s.Database) {
 		sayf(a.out, "\n%s\n", line)
 	}
+	if r := s.Realm; r != nil {
+		sayf(a.out, "\n%s\n", realmLine(*r))
+	}
 	_, err := sayf(a.out, "\n%s: %s, %s, %s, %s; %s, %s\n", s.Coordinator,
 		count(s.Totals.Origins, "origin"), count(s.Totals.Episodes, "episode"), count(s.Totals.Clips, "clip"), count(s.Totals.Findings, "finding"),
 		withHint(s.Totals.Problems, "problem", "leasehold findings --problems"), withHint(s.Dead, "dead letter", "leasehold dead list"))
 	return err
+}
+
+// realmLine describes how the realm is kept.
+func realmLine(r types.Realm) string {
+	text := fmt.Sprintf("realm %s: %s serves in epoch %d", r.Name, r.Owner, r.Epoch)
+	if r.Commit != nil {
+		text += fmt.Sprintf("; a commit takes %s", r.Commit.Duration().Round(10*time.Microsecond))
+	}
+	return text + fmt.Sprintf("; %d commits of the log (%d bytes) are not folded", r.Commits, r.Bytes)
 }
 
 // databaseLines describes the latest nightly check of the database; empty if there was none.

@@ -115,8 +115,10 @@ func New(ctx context.Context, c Config) (*Coordinator, error) {
 	return &Coordinator{Config: c, engine: e, attention: watcher, lost: lost, durations: d, tracker: tracker}, nil
 }
 
-// traced returns the settings on which a model of a protocol depends, as the trace has them.
-func traced(c Config) tuple.Tuple { return tuple.New("max-attempts", c.Work.Task.MaxAttempts) }
+// traced returns the settings on which a model of a protocol depends, as the trace has them. Times are in nanoseconds.
+func traced(c Config) tuple.Tuple {
+	return tuple.New("max-attempts", c.Work.Task.MaxAttempts, "lease-ttl", int64(c.Work.LeaseTTL), "queue-ttl", int64(c.Work.QueueTTL))
+}
 
 // Procedures returns those of all protocols, which a coordinator registers. Transactions of users may not change the spaces of the
 // protocols.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 	"time"
 
@@ -138,10 +139,7 @@ func (v *scheduler) schedule(ctx context.Context) error {
 		}
 		var claimed []models.Visit
 		if free > 0 {
-			err = catalog.RetryOwn(ctx, v.coordinator.Log, func() (err error) {
-				claimed, err = v.store.Claim(ctx, time.Now(), min(free, maxClaim))
-				return err
-			})
+			claimed, err = v.claim(ctx, min(free, maxClaim))
 		}
 		if err == nil {
 			err = v.put(ctx, claimed)
@@ -154,6 +152,23 @@ func (v *scheduler) schedule(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// claim claims up to n visits. After a failure it returns all visits under way, because a database that lost only its
+// answer has claimed some: putting a visit again changes nothing while the spaces have it.
+func (v *scheduler) claim(ctx context.Context, n int) (claimed []models.Visit, err error) {
+	failed := false
+	err = catalog.RetryOwn(ctx, v.coordinator.Log, func() (err error) {
+		if failed {
+			claimed, err = v.store.Claimed(ctx)
+			claimed = slices.DeleteFunc(claimed, func(x models.Visit) bool { return x.Origin.Kind.IsProgram() }) // a program has it
+			return err
+		}
+		claimed, err = v.store.Claim(ctx, time.Now(), n)
+		failed = err != nil
+		return err
+	})
+	return claimed, err
 }
 
 // maxClaim is how many visits one transaction claims.

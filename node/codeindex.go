@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"os"
@@ -22,6 +23,7 @@ import (
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
+	"leasehold/shared/process/platform"
 	"leasehold/shared/process/retry"
 	"leasehold/shared/process/supervisor"
 	workercode "leasehold/worker/code"
@@ -31,8 +33,10 @@ import (
 const (
 	indexDir   = "index"
 	uploadsDir = "uploads"
-	mirrorsDir = "mirrors"
-	segmentDir = "segments" // in which a worker builds segments
+	// fetchingDir is in indexDir, for files that come from the database of a realm.
+	fetchingDir = "fetching"
+	mirrorsDir  = "mirrors"
+	segmentDir  = "segments" // in which a worker builds segments
 )
 
 // codeIndex is what managers and workers use of the code index, in this process or at a coordinator elsewhere.
@@ -51,6 +55,9 @@ func (d *DataDir) openIndex(ctx context.Context) error {
 	if d.cfg.Search != "" {
 		return d.openSearch()
 	}
+	if d.depot != nil {
+		return d.openCached(ctx)
+	}
 	store, err := embedded.Open(filepath.Join(d.cfg.Data, indexDir), embedded.Options{})
 	if err != nil {
 		return err
@@ -65,6 +72,86 @@ func (d *DataDir) openIndex(ctx context.Context) error {
 	}
 	d.index, d.maintain = index, store.Run
 	return nil
+}
+
+// openCached opens the code index of a realm, with what the folder has of it; d.maintain fetches the rest.
+func (d *DataDir) openCached(ctx context.Context) error {
+	kept, err := d.depot.List(ctx)
+	if err != nil {
+		return err
+	}
+	store, lacking, err := d.openAligned(kept)
+	if errors.Is(err, fault.ErrCorrupt) {
+		d.log.Warn("the code index in the folder is damaged; fetching all of it from the database", "error", err)
+		if err := os.RemoveAll(filepath.Join(d.cfg.Data, indexDir)); err != nil {
+			return fmt.Errorf("code index: %w: %w", fault.ErrFolder, err)
+		}
+		store, lacking, err = d.openAligned(kept)
+	}
+	if err != nil {
+		return err
+	}
+	d.opened.Push(store.Close)
+	index, err := d.newIndex(store)
+	if err != nil {
+		return err
+	}
+	d.index, d.maintain = index, func(ctx context.Context) error {
+		if err := d.fetchIndex(ctx, store, lacking); err != nil {
+			return unlessEnded(ctx, err)
+		}
+		return store.Run(ctx)
+	}
+	return nil
+}
+
+// openAligned opens the code index with those of the kept files that the folder has, and returns the others.
+func (d *DataDir) openAligned(kept []embedded.Kept) (*embedded.Index, []embedded.Kept, error) {
+	dir := filepath.Join(d.cfg.Data, indexDir)
+	lacking, err := embedded.Align(dir, kept)
+	if err != nil {
+		return nil, nil, err
+	}
+	store, err := embedded.Open(dir, embedded.Options{Depot: d.depot})
+	return store, lacking, err
+}
+
+// fetchIndex has the index take in the files that the folder lacks, one after the other, and then schedules visits of
+// the repositories that it lacks files of nevertheless. It leaves out a file that the realm does not have any
+// more, or has damaged, and waits while the database is away.
+func (d *DataDir) fetchIndex(ctx context.Context, store *embedded.Index, lacking []embedded.Kept) error {
+	dir := filepath.Join(d.cfg.Data, indexDir, fetchingDir)
+	if err := errors.Join(os.RemoveAll(dir), platform.MakeFolder(dir, 0o700)); err != nil {
+		return fmt.Errorf("code index: %w: %w", fault.ErrFolder, err)
+	}
+	if len(lacking) > 0 {
+		d.log.Warn("the folder lacks a part of the code index; fetching it from the database, and searches report meanwhile that they are not over everything", "files", len(lacking))
+	}
+	away := retry.Loop{Message: "code index: the database cannot be used; waiting for it", Log: d.log}
+	for _, k := range lacking {
+		path := filepath.Join(dir, k.Name)
+		err := away.Do(ctx, func() error { return d.depot.Fetch(ctx, k, path) })
+		if err == nil {
+			err = away.Do(ctx, func() error { return store.Adopt(ctx, k.File, path) })
+		}
+		if errors.Is(err, fault.ErrNotFound) || errors.Is(err, fault.ErrCorrupt) {
+			d.log.Error("code index: a file is lost; its repository is visited again", "file", k.Name, "error", err)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if len(lacking) > 0 {
+		d.log.Warn("the code index is whole again", "files", len(lacking))
+	}
+	if err := away.Do(ctx, func() error { return d.index.DropRemoved(ctx) }); err != nil {
+		return err
+	}
+	if err := away.Do(ctx, func() error { return d.depot.Tidy(ctx) }); err != nil {
+		return err
+	}
+	return d.visitLacking(ctx)
 }
 
 func (d *DataDir) newIndex(store codeindex.Store) (*codeindex.Index, error) {
@@ -101,12 +188,21 @@ func (d *DataDir) openSearch() error {
 // newSearch returns the code index on the search server of cfg. It connects on first use. Settings
 // that are not valid give fault.ErrInvalid.
 func newSearch(cfg config.Config, log *slog.Logger) (*elastic.Index, error) {
+	return elastic.New(searchConfig(cfg, log))
+}
+
+func searchConfig(cfg config.Config, log *slog.Logger) elastic.Config {
 	c := elastic.Config{URL: cfg.Search, Prefix: cfg.SearchPrefix, Views: cfg.SearchViews, Gzip: cfg.SearchGzip, Shards: cfg.SearchShards, Log: log,
 		Access: elastic.Access{APIKey: cfg.SearchAPIKey, Bearer: cfg.SearchBearer, CA: cfg.SearchCA, Cert: cfg.SearchCert, Key: cfg.SearchKey}}
 	if cfg.SearchReplicas >= 0 {
 		c.Replicas = &cfg.SearchReplicas
 	}
-	return elastic.New(c)
+	return c
+}
+
+// RebuildIndex writes the code index on the search server of cfg again; see elastic.Rebuild.
+func RebuildIndex(ctx context.Context, cfg config.Config, log *slog.Logger, report func(elastic.Rebuilding)) (elastic.Rebuilding, error) {
+	return elastic.Rebuild(ctx, searchConfig(cfg, log), report)
 }
 
 // ReadSearchLayout reads how the indices are on the search server of cfg, and creates none.

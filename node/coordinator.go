@@ -31,11 +31,19 @@ const (
 // RunCoordinator hosts the spaces, the catalog, the API and the dashboard until ctx ends. It calls listening with
 // the addresses of its ports when all are open. It returns nil when ctx ends.
 func RunCoordinator(ctx context.Context, cfg config.Config, log *slog.Logger, listening func(datadir.Addresses)) (err error) {
+	if cfg.Journal == config.JournalPostgres {
+		return runMember(ctx, cfg, log, listening)
+	}
 	d, err := OpenDataDir(ctx, cfg, log)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
+	return serveData(ctx, d, listening)
+}
+
+// serveData hosts what d has open until ctx ends, and calls listening as RunCoordinator does.
+func serveData(ctx context.Context, d *DataDir, listening func(datadir.Addresses)) (err error) {
 	a, err := d.openAuth(ctx)
 	if err != nil {
 		return err
@@ -89,7 +97,7 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	if err := d.hostIndex(ctx); err != nil {
 		return err
 	}
-	if d.cfg.Search == "" { // else once the search server answers
+	if d.cfg.Search == "" && d.depot == nil { // else once the search server answers, or the index was fetched
 		if err := d.visitLacking(ctx); err != nil {
 			return err
 		}
@@ -124,6 +132,9 @@ func host(ctx context.Context, d *DataDir, build func(*hosted) (main supervisor.
 	}
 	if d.pair != nil {
 		helpers = append(helpers, func(ctx context.Context) error { d.pair.Run(ctx, d.log); return nil })
+	}
+	if d.watchOwner != nil {
+		helpers = append(helpers, d.watchOwner)
 	}
 	helpers = append(helpers, func(ctx context.Context) error { d.database.RunExaminations(ctx, d.log); return nil })
 	forwardLog := func(ctx context.Context) error { return d.forwardLog(ctx, c) }

@@ -12,10 +12,12 @@ import (
 	"leasehold/coordinator/auth"
 	codeindex "leasehold/coordinator/code"
 	"leasehold/coordinator/database"
+	"leasehold/coordinator/realm"
 	"leasehold/coordinator/visits"
 	managerclips "leasehold/manager/clips"
 	"leasehold/models"
 	"leasehold/node/backup"
+	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
@@ -57,6 +59,15 @@ type DataDir struct {
 	journal  *pairedJournal // of pair
 	unpaired error          // why database and journal do not belong together: only the database is used
 
+	// Of a coordinator that shares its realm with others (member):
+	claimed      *claimed                    // its journal; nil: the folder has the journal, or none is kept
+	watchOwner   supervisor.Task             // ends with an error once the realm is lost; nil: it cannot be
+	keepIdentity func(context.Context) error // in the realm, after a change; nil: the folder has it alone
+	depot        *realm.Depot                // of the code index; nil: the folder has it alone
+	members      func(context.Context) ([]types.Member, error)
+	realm        func() types.Realm
+	finish       func(context.Context) (format int, err error) // an upgrade; nil: there are no other members
+
 	forwarder *status.Forwarder           // to the space "log" of a coordinator that runs on the folder
 	decorate  func(space.Conn) space.Conn // see coordinator.Config
 }
@@ -88,23 +99,14 @@ func openDataDir(ctx context.Context, cfg config.Config, log *slog.Logger, toler
 // open locks the folder, for which it waits up to timeout, and opens its database, with tolerant passed to
 // openPair. What it has opened is in d.opened, also if it fails.
 func (d *DataDir) open(ctx context.Context, tolerant bool, timeout time.Duration) error {
-	release, err := datadir.LockWithin(ctx, d.cfg.Data, timeout, func(held error) {
-		d.log.Info("waiting for the data folder, which a command may release soon", "timeout", timeout, "reason", held)
-	})
+	release, err := lockFolder(ctx, d.cfg, d.log, timeout)
 	if err != nil {
 		return err
 	}
 	d.opened.Push(release)
-	if info, err := os.Stat(d.cfg.Data); err == nil && !platform.IsPrivate(info.Mode()) {
-		d.log.Warn("other users of this machine can read the data folder, which may contain passwords of origins; if they should not: chmod 700",
-			"folder", d.cfg.Data, "mode", fmt.Sprintf("%o", info.Mode().Perm()))
-	}
-	plan, err := policy.ParsePlan(d.cfg.VisitPolicy, d.cfg.VisitRules)
+	plan, err := visitPlan(d.cfg)
 	if err != nil {
-		return config.Invalid{{Key: "visit-rules", Text: err.Error()}}
-	}
-	if plan.Hosts, err = policy.ParseHostGroups(d.cfg.HostGroups); err != nil {
-		return config.Invalid{{Key: "host-groups", Text: err.Error()}}
+		return err
 	}
 	return d.openPair(ctx, tolerant, func() (err error) {
 		d.database, err = database.OpenPlan(ctx, filepath.Join(d.cfg.Data, catalogFile), plan)
@@ -115,6 +117,45 @@ func (d *DataDir) open(ctx context.Context, tolerant bool, timeout time.Duration
 		d.Catalog, d.Visits = d.database.Catalog, d.database.Visits
 		return nil
 	})
+}
+
+// lockFolder locks a data folder, for which it waits up to timeout, and makes it if it does not exist.
+func lockFolder(ctx context.Context, cfg config.Config, log *slog.Logger, timeout time.Duration) (release func() error, err error) {
+	release, err = datadir.LockWithin(ctx, cfg.Data, timeout, func(held error) {
+		log.Info("waiting for the data folder, which a command may release soon", "timeout", timeout, "reason", held)
+	})
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(cfg.Data); err == nil && !platform.IsPrivate(info.Mode()) {
+		log.Warn("other users of this machine can read the data folder, which may contain passwords of origins; if they should not: chmod 700",
+			"folder", cfg.Data, "mode", fmt.Sprintf("%o", info.Mode().Perm()))
+	}
+	return release, nil
+}
+
+// requireNoJournal fails with fault.ErrInvalid if a data folder has the journal or the catalog of a coordinator that worked
+// on it alone, because a member of a realm would leave them behind.
+func requireNoJournal(cfg config.Config) error {
+	for _, name := range []string{journalDir, catalogFile} {
+		path := filepath.Join(cfg.Data, name)
+		if _, err := os.Stat(path); err == nil {
+			return fmt.Errorf("%s exists, and journal is %s: %w: move what the folder has into the database with `leasehold move`, or give another folder with --data", path, cfg.Journal, fault.ErrInvalid)
+		}
+	}
+	return nil
+}
+
+// visitPlan returns the policies and rules by which origins are visited.
+func visitPlan(cfg config.Config) (*policy.Plan, error) {
+	plan, err := policy.ParsePlan(cfg.VisitPolicy, cfg.VisitRules)
+	if err != nil {
+		return nil, config.Invalid{{Key: "visit-rules", Text: err.Error()}}
+	}
+	if plan.Hosts, err = policy.ParseHostGroups(cfg.HostGroups); err != nil {
+		return nil, config.Invalid{{Key: "host-groups", Text: err.Error()}}
+	}
+	return plan, nil
 }
 
 // Close closes the databases and unlocks the folder. It does both also after an error, and returns
@@ -212,6 +253,9 @@ func (d *DataDir) Backup(ctx context.Context, dest string) error {
 // pair, so that the copies of both stores have the same mark.
 func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest string) error {
 	j, ok := spaces.(journal.Copier)
+	if d.claimed != nil {
+		return fmt.Errorf("backup: %w: everything is in the database, so back that up with its own tools, such as pg_dump", fault.ErrInvalid)
+	}
 	if !ok {
 		return fmt.Errorf("backup: %w: the spaces are in memory only (journal is %s)", fault.ErrInvalid, d.cfg.Journal)
 	}
@@ -227,6 +271,9 @@ func (d *DataDir) copyTo(ctx context.Context, spaces journal.Journal, dest strin
 }
 
 func (d *DataDir) openJournal() (journal.Journal, error) {
+	if d.claimed != nil {
+		return *d.claimed, nil
+	}
 	if d.cfg.Journal == config.JournalMemory {
 		return &journal.Memory{}, nil
 	}

@@ -51,22 +51,31 @@ func (p *pipeListener) Accept() (net.Conn, error) {
 func (p *pipeListener) Close() error   { p.once.Do(func() { close(p.done) }); return nil }
 func (p *pipeListener) Addr() net.Addr { return &net.UnixAddr{Name: "pipe"} }
 
-// to makes a dial that reaches p through this network.
-func (w *faultyNetwork) to(p *pipeListener) func(context.Context, string) (net.Conn, error) {
-	return func(ctx context.Context, _ string) (net.Conn, error) {
+// dial connects to the listener.
+func (p *pipeListener) dial(ctx context.Context, _ string) (net.Conn, error) {
+	far, gate := net.Pipe()
+	select {
+	case p.conns <- gate:
+		return far, nil
+	case <-p.done:
+		return nil, syscall.ECONNREFUSED
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+// over makes a dial that connects through this network.
+func (w *faultyNetwork) over(dial func(context.Context, string) (net.Conn, error)) func(context.Context, string) (net.Conn, error) {
+	return func(ctx context.Context, address string) (net.Conn, error) {
 		if w.is(&w.closed) {
 			return nil, syscall.ECONNREFUSED
 		}
 		<-time.After(w.delay() - w.latency) // those that were dialled at once arrive in any order
-		client, near := net.Pipe()
-		far, gate := net.Pipe()
-		select {
-		case p.conns <- gate:
-		case <-p.done:
-			return nil, syscall.ECONNREFUSED
-		case <-ctx.Done():
-			return nil, ctx.Err()
+		far, err := dial(ctx, address)
+		if err != nil {
+			return nil, err
 		}
+		client, near := net.Pipe()
 		budget := w.budget(near, far)
 		go w.carry(up, near, far, budget)
 		go w.carry(down, far, near, budget)

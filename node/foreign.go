@@ -52,8 +52,8 @@ func (f foreignGates) addresses() (all []string) {
 	return all
 }
 
-// tasks returns the tasks that serve the gates and their hub; none without gates. It creates the spaces that
-// gates name.
+// tasks returns the task that serves the gates and their hub; none without gates. It creates the spaces that gates
+// name. The hub ends last, because the end of a connection confirms the answers that its client has.
 func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, error) {
 	if len(f) == 0 {
 		return nil, nil
@@ -61,15 +61,20 @@ func (f foreignGates) tasks(ctx context.Context, h *hosted) ([]supervisor.Task, 
 	hub := foreign.NewHub(foreign.Config{
 		Engine: h.Engine(), Connections: maxConnections(), Exempt: h.cfg.QuotaExempt, Memory: h.memory, Log: h.log,
 	})
-	all := []supervisor.Task{hub.Run}
+	var gates []supervisor.Task
 	for _, g := range f {
 		serve, err := g.open(ctx, hub, h.log)
 		if err != nil {
 			return nil, fmt.Errorf("gate %s: %w", g.Gate, err)
 		}
-		all = append(all, func(ctx context.Context) error { return serve(ctx, fenced{g.port, g.Gate, h.log}) })
+		gates = append(gates, func(ctx context.Context) error { return serve(ctx, fenced{g.port, g.Gate, h.log}) })
 	}
-	return all, nil
+	return []supervisor.Task{func(ctx context.Context) error {
+		return supervisor.Host(ctx, func(ctx context.Context, ready func()) error {
+			ready()
+			return hub.Run(ctx)
+		}, func(ctx context.Context) error { return supervisor.All(ctx, gates...) })
+	}}, nil
 }
 
 // open returns the function that serves the gate's port by its protocol. A gate for goSpace is for one space,

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -76,4 +77,44 @@ func TestOnePortServesAllProtocols(t *testing.T) {
 	require.NoError(t, space.Over(native).Close(context.Background()))
 	stop()
 	require.NoError(t, <-ended)
+}
+
+// The client has the answer and stays connected, so that only the end of the gate confirms it. The hub must still be
+// there then: the end of its session would bring the tuple back.
+func TestATupleThatAForeignClientReadJustBeforeTheCoordinatorStopsIsNotDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	cfg, err := config.Load(nil)
+	require.NoError(t, err)
+	cfg.Data, cfg.Listen, cfg.HTTP = t.TempDir(), "127.0.0.1:0", "127.0.0.1:0"
+	cfg.Gates = []config.Gate{{Protocol: config.PSpace, Address: "127.0.0.1:0", Write: true}}
+	run := func(test func(at datadir.Addresses, notes space.Repository)) {
+		ctx, stop := context.WithCancel(t.Context())
+		listening, ended := make(chan datadir.Addresses, 1), make(chan error, 1)
+		go func() { ended <- RunCoordinator(ctx, cfg, discard, func(at datadir.Addresses) { listening <- at }) }()
+		at := <-listening
+		native, err := remote.Dial(t.Context(), remote.Config{Address: at.Gate, Session: "test-1", Log: discard})
+		require.NoError(t, err)
+		test(at, space.Over(native))
+		stop()
+		require.NoError(t, <-ended)
+	}
+	run(func(at datadir.Addresses, r space.Repository) {
+		require.NoError(t, r.Create(t.Context(), "notes", space.Options{}))
+		require.NoError(t, r.Space("notes").Put(t.Context(), tuple.New("note"), 0))
+		require.NoError(t, r.Close(t.Context()))
+		client, err := net.Dial("tcp", strings.Split(strings.TrimPrefix(at.Gates[0], "pspace="), ",")[0])
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = client.Close() })
+		_, err = io.WriteString(client, `{"messageType":"GET_REQUEST","target":"notes","clientSession":"0","template":[{"formal":true,"value":"pspace:string"}]}`)
+		require.NoError(t, err)
+		line, err := bufio.NewReader(client).ReadString('\n')
+		require.NoError(t, err)
+		require.Contains(t, line, "note")
+	})
+	run(func(_ datadir.Addresses, r space.Repository) {
+		n, err := r.Space("notes").Count(t.Context(), tuple.Match(tuple.AnyString))
+		require.NoError(t, err)
+		require.Zero(t, n, "it was delivered")
+		require.NoError(t, r.Close(t.Context()))
+	})
 }

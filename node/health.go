@@ -35,12 +35,15 @@ func writeSession(dir, session string, log *slog.Logger) {
 }
 
 // Health checks the process of mode cfg.Mode whose data folder is cfg.Data, and describes the state that it
-// found. A coordinator must answer. One of the folder's managers or workers must have a session at the
+// found. A coordinator must answer, or stand by. One of the folder's managers or workers must have a session at the
 // coordinator, or Health returns fault.ErrNotFound. If the coordinator authenticates, it is asked with the certificate of
 // one of them, and Health never joins. If the coordinator does not answer, they wait for it.
 // Starting them again would not help, so Health returns nil.
 func Health(ctx context.Context, cfg config.Config) (found string, err error) {
 	if cfg.Mode == config.Coordinator {
+		if locate.StandsBy(ctx, cfg) {
+			return "the coordinator stands by", nil
+		}
 		return "the coordinator answers", locate.Call(ctx, cfg, func(context.Context, *client.Client) error { return nil })
 	}
 	sessions, err := sessionsBelow(cfg.Data, cfg.Mode)
@@ -85,7 +88,7 @@ func callAsProcess(ctx context.Context, cfg config.Config, do func(context.Conte
 	if line != nil {
 		cas, addresses = append(cas, line.CAs(clock.Now())...), line.Addresses
 	} else {
-		addresses = []string{locate.ChooseGate(ctx, cfg)}
+		addresses = locate.ChooseGates(ctx, cfg)
 	}
 	api, err := join.ClientOf(certificate, cas, addresses)
 	if err != nil {

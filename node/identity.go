@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
@@ -44,7 +45,7 @@ func (d *DataDir) openAuth(ctx context.Context) (*auth.Auth, error) {
 		return nil, err
 	}
 	d.database.Admission.SetAdmin(secret)
-	d.auth = auth.New(auth.Config{Authority: ca, Store: d.database.Admission, Log: d.log, Now: clock.Now})
+	d.auth = auth.New(auth.Config{Authority: ca, Store: d.database.Admission, Log: d.log, Now: clock.Now, Keep: d.keepIdentity})
 	return d.auth, nil
 }
 
@@ -132,6 +133,27 @@ func adminToken(file string) (string, error) {
 	return secret, identity.WritePrivate(file, []byte(secret+"\n"))
 }
 
+// joinAddresses returns the addresses for join lines: those of the setting members, or those of the own gate and then
+// those of the other members of the realm, which may serve later.
+func (d *DataDir) joinAddresses(ctx context.Context, own net.Addr) ([]string, error) {
+	if len(d.cfg.Members) > 0 {
+		return d.cfg.Members, nil
+	}
+	addresses := joinAddresses(own)
+	if d.members == nil {
+		return addresses, nil
+	}
+	all, err := d.members(ctx)
+	for _, m := range all {
+		for _, gate := range m.Gates {
+			if !slices.Contains(addresses, gate) {
+				addresses = append(addresses, gate)
+			}
+		}
+	}
+	return addresses, err
+}
+
 // joinAddresses returns the addresses of a gate for join lines: that at which it listens, or if that is every address of
 // the machine, the machine's names and addresses.
 func joinAddresses(listens net.Addr) []string {
@@ -163,9 +185,9 @@ func withoutLoopback(names []string) []string {
 }
 
 // serverTLS returns the configuration of TLS of a coordinator's ports.
-func serverTLS(d *DataDir, a *auth.Auth) (*tls.Config, error) {
-	own := a.Authority.ServerConfig(peopleNames(d.cfg))
-	brought, err := openCertificate(d.cfg, d.log)
+func serverTLS(cfg config.Config, ca *authority.Authority, log *slog.Logger) (*tls.Config, error) {
+	own := ca.ServerConfig(peopleNames(cfg))
+	brought, err := openCertificate(cfg, log)
 	if err != nil || brought == nil {
 		return own, err
 	}

@@ -3,16 +3,19 @@ package node
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"leasehold/coordinator"
 	"leasehold/coordinator/actions"
 	"leasehold/coordinator/api"
 	"leasehold/coordinator/auth"
+	"leasehold/coordinator/authority"
 	"leasehold/coordinator/gate/mux"
 	"leasehold/coordinator/gate/native"
 	"leasehold/coordinator/hub"
@@ -23,7 +26,9 @@ import (
 	"leasehold/models"
 	"leasehold/shared/access"
 	"leasehold/shared/api/types"
+	"leasehold/shared/config"
 	"leasehold/shared/process/datadir"
+	"leasehold/shared/process/retry"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/space"
 	"leasehold/shared/space/browse"
@@ -45,35 +50,52 @@ type listeners struct {
 
 // listen opens all ports; port 0 is any free one. With a, they speak TLS. If one fails, it closes the others and
 // returns the error of ports.listen.
-func listen(d *DataDir, a *auth.Auth) (_ *listeners, err error) {
-	l := &listeners{ports: newPorts(d.cfg), auth: a}
+func listen(d *DataDir, a *auth.Auth) (*listeners, error) {
+	var ca *authority.Authority
 	if a != nil {
-		if l.tls, err = serverTLS(d, a); err != nil {
+		ca = a.Authority
+	}
+	l, err := listenWith(d.cfg, ca, d.log)
+	if err != nil {
+		return nil, err
+	}
+	l.auth = a
+	if d.cfg.CompatListen != "" {
+		l.compat, err = l.listen("compat-listen", d.cfg.CompatListen, mux.HTTP)
+	}
+	if err == nil {
+		l.foreign, err = l.listenForeign(d.cfg.Gates)
+	}
+	if err != nil {
+		return nil, errors.Join(err, l.close())
+	}
+	return l, nil
+}
+
+// listenWith opens the ports of the gate and the API. With a CA, they speak TLS.
+func listenWith(cfg config.Config, ca *authority.Authority, log *slog.Logger) (_ *listeners, err error) {
+	l := &listeners{ports: newPorts(cfg)}
+	if ca != nil {
+		if l.tls, err = serverTLS(cfg, ca, log); err != nil {
 			return nil, err
 		}
-		l.uses[d.cfg.Listen]++ // the API is at the gate's port too
+		l.uses[cfg.Listen]++ // the API is at the gate's port too
 	}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, l.close())
 		}
 	}()
-	if l.gate, err = l.listen("listen", d.cfg.Listen, mux.Native); err != nil {
+	if l.gate, err = l.listen("listen", cfg.Listen, mux.Native); err != nil {
 		return nil, err
 	}
-	if l.http, err = l.listen("http", d.cfg.HTTP, mux.HTTP); err != nil {
+	if l.http, err = l.listen("http", cfg.HTTP, mux.HTTP); err != nil {
 		return nil, err
 	}
-	if port := l.portOf(l.gate); a != nil && !port.Speaks(mux.HTTP) {
+	if port := l.portOf(l.gate); ca != nil && !port.Speaks(mux.HTTP) {
 		l.gateHTTP = port.Listener(mux.HTTP)
 	}
-	if d.cfg.CompatListen != "" {
-		if l.compat, err = l.listen("compat-listen", d.cfg.CompatListen, mux.HTTP); err != nil {
-			return nil, err
-		}
-	}
-	l.foreign, err = l.listenForeign(d.cfg.Gates)
-	return l, err
+	return l, nil
 }
 
 // close closes the ports that are still open, and returns the first error. A port that serve has
@@ -109,7 +131,7 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	gate := native.New(native.Config{
 		Engine: h.Engine(), Identify: l.identify(), ByToken: l.byToken(), Check: l.check(), Spaces: spaces, Calls: calls, HTTP: l.http.Addr().String(),
 		Heartbeat: h.cfg.Heartbeat, Lost: h.cfg.SessionLost, Connections: maxConnections(), LargeAnswers: []string{browse.Procedure},
-		Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Memory: h.memory, Log: h.log,
+		Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Memory: h.memory, Log: h.log, Ping: h.ping(),
 	})
 	catalog := h.DataDir.Catalog
 	var handler http.Handler
@@ -120,12 +142,13 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	}
 	settings := api.Config{
 		Conn: conn, Catalog: catalog, Health: h.database.Health, Index: h.index, Visits: h.DataDir.Visits, Page: dashboard, Prefix: h.cfg.Prefix, Hosts: h.cfg.HTTPNames, Engine: h.Engine(), Spaces: spaces, Durations: measured, Actions: actions.NewSource(space.Over(conn), h.Tracker()), Connections: maxConnections(), Memory: h.memory, Exempt: h.cfg.QuotaExempt, MaxTTL: h.cfg.SessionMaxTTL, Log: h.log,
-		Backup:   func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
-		Database: h.examination, Attention: h.Watcher(), History: h.database.History, Spans: h.spans,
+		Backup:  func(ctx context.Context, dest string) error { return h.copyTo(ctx, h.spaces, dest) },
+		Acks:    retry.NewLater("api: what clients received, or did not, cannot be acknowledged yet; repeating it", h.log),
+		Members: h.members, FinishUpgrade: h.finish, Realm: h.realm, Database: h.examination, Attention: h.Watcher(), History: h.database.History, Spans: h.spans,
 	}
 	if l.auth != nil {
 		l.auth.Connected(gate.Identities)
-		settings.Auth, settings.SignIn, settings.SessionsOf, settings.JoinAddresses = l.auth, dashboard.SignIn, gate.SessionsOf, joinAddresses(l.gate.Addr())
+		settings.Auth, settings.SignIn, settings.SessionsOf, settings.JoinAddresses = l.auth, dashboard.SignIn, gate.SessionsOf, func(ctx context.Context) ([]string, error) { return h.joinAddresses(ctx, l.gate.Addr()) }
 	}
 	var hubs []supervisor.Task
 	if h.cfg.PublicURL != "" {
@@ -147,16 +170,31 @@ func (l *listeners) serve(ctx context.Context, h *hosted) error {
 	if l.compat != nil {
 		tasks = append(tasks, l.serveHTTP(l.compat, api.NewCompat(settings), h))
 	}
-	serve := func(ctx context.Context) error { return supervisor.All(ctx, tasks...) }
-	if l.auth == nil {
-		return serve(ctx)
-	}
-	// The audit ends last, because requests in progress finish while the servers stop.
+	return l.runLast(ctx, settings.Acks, func(ctx context.Context) error { return supervisor.All(ctx, tasks...) })
+}
+
+// runLast runs serve until it ends or ctx does. The acknowledgements of the API and the audit end last, because requests
+// in progress finish while the servers stop.
+func (l *listeners) runLast(ctx context.Context, acks *retry.Later, serve supervisor.Task) error {
 	return supervisor.Host(ctx, func(ctx context.Context, ready func()) error {
 		ready()
-		l.auth.Run(ctx)
-		return nil
+		return supervisor.All(ctx, acks.Run, func(ctx context.Context) error {
+			if l.auth != nil {
+				l.auth.Run(ctx)
+			}
+			<-ctx.Done()
+			return nil
+		})
 	}, serve)
+}
+
+// ping returns the silence after which both sides of a connection to the gate send a ping; 0: the gate's default. A member
+// of a realm may be frozen while another one takes over, and then its clients have to notice as soon as that one does.
+func (d *DataDir) ping() time.Duration {
+	if d.claimed == nil {
+		return 0
+	}
+	return d.cfg.OwnerLost / 2 // a client waits twice as long
 }
 
 // identify returns what tells the native gate the identity of a connection; nil: it authenticates no client.

@@ -3,8 +3,11 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"regexp"
 	"sync"
 	"sync/atomic"
@@ -33,45 +36,91 @@ const (
 	heartbeat   = 2 * time.Second
 	sessionLost = 6 * time.Second
 	backoff     = 30 * time.Second
+	longest     = 24 * time.Hour // TTL of the session of the test
 )
 
 // network is an engine with the protocols of tasks behind a gate, in fake time. Real
-// workers reach it over faulty networks.
+// workers reach it over faulty networks. Other engines can take over from it.
 type network struct {
 	*testing.T
-	engine  *engine.Engine
+	journal *journal.Memory
 	repo    space.Repository
-	port    *pipeListener
+	created int // tasks
 	running sync.WaitGroup
+	ctx     context.Context // of all engines and gates
+
+	mu     sync.Mutex // guards engine, port
+	engine *engine.Engine
+	port   *pipeListener
 }
 
 // onNetwork runs a test on a network. Everything has ended when it returns.
 func onNetwork(t *testing.T, test func(n *network)) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		policy := task.Policy{MaxAttempts: 100, Backoff: backoff}
-		e, err := engine.Open(t.Context(), engine.Config{
-			Journal: &journal.Memory{}, Log: discard,
-			Procedures: space.Join(status.Procedures(), policy.Procedures(), policy.AdminProcedures(), visit.Policy{Timeout: time.Hour}.Procedures()),
-		})
+		n := &network{T: t, journal: &journal.Memory{}}
+		var stop context.CancelFunc
+		n.ctx, stop = context.WithCancel(context.Background())
+		n.serve()
+		c, err := remote.Dial(t.Context(), remote.Config{Session: "network", TTL: longest, Dial: n.dial, Log: discard})
 		require.NoError(t, err)
-		ctx, stop := context.WithCancel(context.Background())
-		n := &network{T: t, engine: e, port: newPipeListener()}
-		n.running.Go(func() { require.NoError(t, e.Run(ctx)) })
-		n.repo, err = e.Session(t.Context(), "network", 0)
-		require.NoError(t, err)
+		n.repo = space.Over(c)
 		for _, defs := range [][]space.Definition{status.Spaces(), lease.Spaces(), task.Spaces(), visit.Spaces()} {
 			for _, d := range defs {
 				require.NoError(t, n.repo.Create(t.Context(), d.Name, d.Options))
 			}
 		}
-		gate := native.New(native.Config{Engine: e, Lost: sessionLost, Log: discard})
-		n.running.Go(func() { require.NoError(t, gate.Serve(ctx, n.port)) })
 		test(n)
+		require.NoError(t, n.repo.Close(t.Context()))
 		stop()
 		n.running.Wait()
 		<-time.After(time.Minute) // for bytes in transit
 	})
+}
+
+// serve opens an engine that takes the journal over from the one before it, and a gate, which clients reach from now on.
+// The gate closes when another one has taken over from the engine, and the engine has learned of that.
+func (n *network) serve() {
+	policy := task.Policy{MaxAttempts: 100, Backoff: backoff}
+	e, err := engine.Open(n.Context(), engine.Config{
+		Journal: n.journal.Member(), Log: discard, Grace: sessionLost,
+		Procedures: space.Join(status.Procedures(), policy.Procedures(), policy.AdminProcedures(), visit.Policy{Timeout: time.Hour}.Procedures()),
+	})
+	if errors.Is(err, journal.ErrDeposed) {
+		return // the next engine was faster
+	}
+	require.NoError(n, err)
+	port := newPipeListener()
+	n.mu.Lock()
+	n.engine, n.port = e, port
+	n.mu.Unlock()
+	ctx, end := context.WithCancel(n.ctx)
+	gate := native.New(native.Config{Engine: e, Lost: sessionLost, MaxTTL: longest, Log: discard})
+	n.running.Go(func() { require.NoError(n, gate.Serve(ctx, port)) })
+	n.running.Go(func() {
+		defer end()
+		if err := e.Run(ctx); !errors.Is(err, journal.ErrDeposed) {
+			require.NoError(n, err)
+		} else if n.serves(e) { // the outcome of a commit was unknown, and no other engine has taken over
+			<-time.After(time.Second)
+			n.serve()
+		}
+	})
+}
+
+// serves reports whether no engine has taken over from e.
+func (n *network) serves(e *engine.Engine) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.engine == e
+}
+
+// dial connects to the gate of the engine that serves.
+func (n *network) dial(ctx context.Context, address string) (net.Conn, error) {
+	n.mu.Lock()
+	port := n.port
+	n.mu.Unlock()
+	return port.dial(ctx, address)
 }
 
 // over connects through w; the sessions are name-1, name-2 and so on.
@@ -79,7 +128,7 @@ func (n *network) over(w *faultyNetwork, name string) status.Connect {
 	sessions := 0
 	return func(ctx context.Context) (space.Repository, error) {
 		sessions++
-		c, err := remote.Dial(ctx, remote.Config{Session: fmt.Sprint(name, "-", sessions), Mode: "worker", TTL: sessionLost, Dial: w.to(n.port), Log: discard})
+		c, err := remote.Dial(ctx, remote.Config{Session: fmt.Sprint(name, "-", sessions), Mode: "worker", TTL: sessionLost, Dial: w.over(n.dial), Log: discard})
 		if err != nil {
 			return nil, err
 		}
@@ -101,8 +150,9 @@ func (n *network) startWorker(connect status.Connect, h worker.Handler) (end fun
 }
 
 func (n *network) create(tasks int) {
-	for i := range tasks {
-		_, err := task.Client{Repo: n.repo}.Create(n.Context(), models.Task{Action: "act", Subject: fmt.Sprint(i), Timeout: models.SecondsOf(10 * time.Minute), TaskOptions: models.TaskOptions{ResultTuple: true, ResultTTL: 86400 * 30}}, 0)
+	for range tasks {
+		n.created++
+		_, err := task.Client{Repo: n.repo}.Create(n.Context(), models.Task{Action: "act", Subject: fmt.Sprint(n.created), Timeout: models.SecondsOf(10 * time.Minute), TaskOptions: models.TaskOptions{ResultTuple: true, ResultTTL: 86400 * 30}}, 0)
 		require.NoError(n, err)
 	}
 }
@@ -177,18 +227,84 @@ func TestFault35OverABadNetworkAllTasksFinishAndNothingHappensTwice(t *testing.T
 					require.Less(t, waited, time.Hour)
 					<-time.After(time.Second)
 				}
-				finished := map[string]bool{}
-				for what, times := range n.results() {
-					require.Equal(t, 1, times, "%s: what one attempt reports is there once", what)
-					var subject, part string
-					_, err := fmt.Sscan(what, &subject, &part)
-					require.NoError(t, err)
-					finished[subject+" "+part] = true
-				}
-				require.Len(t, finished, 2*tasks)
+				n.requireEachOnce(tasks)
 				require.Positive(t, w.resetCount())
 				for _, end := range ends {
 					_ = end() // its good-bye may get lost
+				}
+			})
+		})
+	}
+}
+
+// requireEachOnce requires both results of each task, and each result of one attempt once.
+func (n *network) requireEachOnce(tasks int) {
+	n.Helper()
+	finished := map[string]bool{}
+	for what, times := range n.results() {
+		require.Equal(n, 1, times, "%s: what one attempt reports is there once", what)
+		var subject, part string
+		_, err := fmt.Sscan(what, &subject, &part)
+		require.NoError(n, err)
+		finished[subject+" "+part] = true
+	}
+	require.Len(n, finished, 2*tasks)
+}
+
+var seedsFlag = flag.Uint64("network.seeds", 20, "simulated networks whose coordinators take over from each other")
+
+var errCommit = errors.New("the outcome of the commit is unknown")
+
+// Row 57: networks, disks and take-overs at random, in fake time. A commit may be slow, and its outcome may stay unknown:
+// it has happened or not.
+func TestFault57InASimulationOfTakeOversAllTasksFinishAndNothingHappensTwice(t *testing.T) {
+	const tasks, workers = 20, 3
+	for seed := range *seedsFlag {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			onNetwork(t, func(n *network) {
+				n.create(tasks)
+				disk := rand.New(rand.NewPCG(seed, 57))
+				fails := func(d time.Duration) error {
+					<-time.After(d)
+					if disk.IntN(100) == 0 {
+						return errCommit
+					}
+					return nil
+				}
+				n.journal.Before = func(context.Context, []journal.Record) error {
+					return fails(time.Duration(disk.IntN(50)) * time.Millisecond)
+				}
+				n.journal.After = func(context.Context, []journal.Record) error { return fails(0) }
+				r := rand.New(rand.NewPCG(seed, 58))
+				networks, ends := make([]*faultyNetwork, workers), make([]func() error, workers)
+				for i := range networks {
+					networks[i] = &faultyNetwork{latency: time.Duration(r.IntN(300)) * time.Millisecond, jitter: time.Second, resets: r.IntN(30), rand: rand.New(rand.NewPCG(seed, uint64(i)))}
+					ends[i], _ = n.startWorker(n.over(networks[i], fmt.Sprint("worker", i)), quick)
+				}
+				overs := 0
+				for began := time.Now(); n.remaining() > 0 || overs < 5; {
+					require.Less(t, time.Since(began), time.Hour)
+					<-time.After(time.Duration(r.IntN(5000)) * time.Millisecond)
+					w, way := networks[r.IntN(workers)], r.IntN(2)
+					switch r.IntN(4) {
+					case 0:
+						w.set(&w.mute[way], !w.is(&w.mute[way]))
+					case 1:
+						w.reset()
+					default:
+						n.serve()
+						overs++
+					}
+					if r.IntN(2) == 0 {
+						w.set(&w.mute[up], false)
+						w.set(&w.mute[down], false)
+					}
+				}
+				n.requireEachOnce(tasks)
+				for i, w := range networks {
+					w.set(&w.mute[up], false)
+					w.set(&w.mute[down], false)
+					_ = ends[i]() // its good-bye may get lost
 				}
 			})
 		})
@@ -238,15 +354,15 @@ func TestADrainIsHeardOverTheGate(t *testing.T) {
 		<-time.After(time.Minute)
 		require.Equal(t, "far-1", n.holder())
 		began := time.Now()
-		require.NoError(t, status.Drain(t.Context(), n.repo, "far-1"))
+		require.NoError(t, status.Drain(n.Context(), n.repo, "far-1"))
 		require.NoError(t, <-ended)
 		require.Less(t, time.Since(began), 40*time.Second)
 		require.Empty(t, n.state("far-1"))
 		require.Empty(t, n.holder())
-		i, err := task.Client{Repo: n.repo}.Claim(t.Context(), "act")
+		i, err := task.Client{Repo: n.repo}.Claim(n.Context(), "act")
 		require.NoError(t, err)
 		require.Zero(t, i.Attempts, "it was handed back")
-		require.ErrorIs(t, status.Drain(t.Context(), n.repo, "far-1"), fault.ErrNotFound)
+		require.ErrorIs(t, status.Drain(n.Context(), n.repo, "far-1"), fault.ErrNotFound)
 	})
 }
 

@@ -26,6 +26,7 @@ import (
 	"leasehold/shared/identity"
 	"leasehold/shared/process/clock"
 	"leasehold/shared/process/datadir"
+	"leasehold/shared/process/members"
 	"leasehold/shared/process/supervisor"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
@@ -41,6 +42,7 @@ type remoteNode struct {
 	mode    string
 	log     *slog.Logger
 	catalog catalog.Catalog
+	gates   *members.List // of the coordinators that serve the realm in turn
 	index   *apicode.Client
 	dir     string
 	cache   string // folder
@@ -50,8 +52,9 @@ type remoteNode struct {
 	member  *join.Member   // of line
 	figures *figures
 
-	mu    sync.Mutex   // guards first
-	first *remote.Conn // the session that reached the coordinator; nil once connect has returned it
+	mu     sync.Mutex   // guards what follows
+	first  *remote.Conn // the session that reached the coordinator; nil once connect has returned it
+	latest *remote.Conn // the session that was opened last
 }
 
 // openRemote locks a folder for this process, waits for the coordinator and opens its catalog.
@@ -62,15 +65,15 @@ func openRemote(ctx context.Context, cfg config.Config, mode string, log *slog.L
 		return nil, err
 	}
 	if line == nil {
-		cfg.Host = locate.ChooseGate(ctx, cfg)
+		cfg.Hosts = locate.ChooseGates(ctx, cfg)
 	} else {
-		cfg.Host = line.Addresses[0]
+		cfg.Hosts = line.Addresses
 	}
 	slots := cfg.Slots
 	if mode == config.Manager {
 		slots = max(cfg.VisitSlots, 1)
 	}
-	r := &remoteNode{cfg: cfg, mode: mode, log: log, line: line, figures: newFigures(slots)}
+	r := &remoteNode{cfg: cfg, mode: mode, log: log, line: line, gates: members.New(cfg.Hosts...), figures: newFigures(slots)}
 	if err := r.open(ctx); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
@@ -128,7 +131,7 @@ func (r *remoteNode) join(ctx context.Context) (err error) {
 	if r.line == nil || err != nil {
 		return err
 	}
-	r.member, err = join.Open(ctx, join.Config{Line: *r.line, Dir: r.dir, Name: r.processName(), Now: clock.Now, Log: r.log})
+	r.member, err = join.Open(ctx, join.Config{Line: *r.line, Gates: r.gates, Dir: r.dir, Name: r.processName(), Now: clock.Now, Log: r.log})
 	if err != nil {
 		return err
 	}
@@ -156,7 +159,7 @@ func (r *remoteNode) lineless() (*identity.Line, error) {
 	if len(cas) == 0 {
 		return nil, fmt.Errorf("%s: %w: it names no CA: remove it, and start with --join", filepath.Join(r.dir, identity.CertificateFile), fault.ErrInvalid)
 	}
-	return &identity.Line{Role: r.mode, CA: cas[0], Addresses: []string{r.cfg.Host}}, nil
+	return &identity.Line{Role: r.mode, CA: cas[0], Addresses: r.cfg.Hosts}, nil
 }
 
 // processName returns the name of this process for people.
@@ -185,11 +188,32 @@ func (r *remoteNode) newClient() (*client.Client, error) {
 	if r.member != nil {
 		return r.member.Client()
 	}
-	http := r.first.Welcome().HTTP
-	if _, _, err := net.SplitHostPort(http); err != nil {
-		return nil, fmt.Errorf("the coordinator at %s did not report its API address (%q): %w", r.cfg.Host, http, fault.ErrInvalid)
+	if _, err := r.apiAddress(); err != nil {
+		return nil, err
 	}
-	return client.New(locate.ReachableAPI(r.cfg.Host, http))
+	return client.NewWith("http://coordinator", client.Options{Dial: r.dialAPI})
+}
+
+// dialAPI opens a connection to the API of the coordinator at which the latest session is, which may be another one
+// than before.
+func (r *remoteNode) dialAPI(ctx context.Context) (net.Conn, error) {
+	address, err := r.apiAddress()
+	if err != nil {
+		return nil, err
+	}
+	return (&net.Dialer{}).DialContext(ctx, "tcp", address)
+}
+
+// apiAddress returns the address of the API, as the gate reported it at the latest handshake.
+func (r *remoteNode) apiAddress() (string, error) {
+	r.mu.Lock()
+	http := r.latest.Welcome().HTTP
+	r.mu.Unlock()
+	gate := r.gates.First()
+	if _, _, err := net.SplitHostPort(http); err != nil {
+		return "", fmt.Errorf("the coordinator at %s did not report its API address (%q): %w", gate, http, fault.ErrInvalid)
+	}
+	return strings.TrimPrefix(locate.ReachableAPI(gate, http), "http://"), nil
 }
 
 // lockFirstFree locks the first folder dir/mode-N that no other process holds, with N up to maxSharing.
@@ -206,11 +230,11 @@ func lockFirstFree(dir, mode string) (path string, release func() error, err err
 
 // dial opens a session at the coordinator, for which it waits until ctx ends.
 func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
-	c := remote.Config{Address: r.cfg.Host, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log}
+	c := remote.Config{Members: r.gates, Mode: r.mode, Name: r.workerName(), Session: remote.SessionID(r.mode), TTL: r.cfg.SessionLost, Log: r.log}
 	if r.member == nil {
-		return remote.Dial(ctx, c)
+		return r.note(remote.Dial(ctx, c))
 	}
-	c.Dial = func(ctx context.Context, _ string) (net.Conn, error) { return r.member.Dial(ctx) }
+	c.Dial = r.member.DialAt
 	var conn *remote.Conn
 	err := r.asMember(ctx, func() (err error) {
 		conn, err = remote.Dial(ctx, c)
@@ -218,6 +242,16 @@ func (r *remoteNode) dial(ctx context.Context) (*remote.Conn, error) {
 	})
 	if errors.Is(err, fault.ErrInvalid) && r.line.Secret == (identity.Secret{}) {
 		err = fmt.Errorf("%w; this process has joined a coordinator that authenticates: remove %s to use another one", err, filepath.Join(r.dir, identity.CertificateFile))
+	}
+	return r.note(conn, err)
+}
+
+// note keeps a session that was opened as the latest one. It returns what it gets.
+func (r *remoteNode) note(conn *remote.Conn, err error) (*remote.Conn, error) {
+	if err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.latest = conn
 	}
 	return conn, err
 }
@@ -245,9 +279,14 @@ func (r *remoteNode) workerName() string {
 	if err != nil {
 		dir = r.dir
 	}
-	// The whole path, because workers with different data folders are different workers.
-	name := space.ThisProcess(r.mode).Host + "/" + strings.TrimPrefix(filepath.ToSlash(dir), "/")
-	return name[max(0, len(name)-space.MaxName):] // the end, which differs between workers of a machine
+	return nameOf(r.mode, dir)
+}
+
+// nameOf returns the name of a process of a mode that has a folder, which it has again after a restart.
+func nameOf(mode, dir string) string {
+	// The whole path, because processes with different data folders are different ones.
+	name := space.ThisProcess(mode).Host + "/" + strings.TrimPrefix(filepath.ToSlash(dir), "/")
+	return name[max(0, len(name)-space.MaxName):] // the end, which differs between processes of a machine
 }
 
 // session returns the id of the first session. It must be called before connect, which takes it.

@@ -31,7 +31,7 @@ import (
 // and all later ones open them: see docs/upgrade.md. Until v0.1.0 exists, a change of a format makes
 // them again:
 //
-//	go test ./node -run TestAFolderOfV010IsOpened -update
+//	go test ./node -run OfV010IsOpened -update
 const fixture = "testdata/v0.1.0"
 
 var update = flag.Bool("update", false, "make "+fixture+" again")

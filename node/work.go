@@ -44,7 +44,7 @@ func RunManager(ctx context.Context, cfg config.Config, log *slog.Logger, connec
 		return unlessEnded(ctx, err)
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
-	connected(r.session(), r.cfg.Host)
+	connected(r.session(), r.gates.First())
 	x, err := openIndexer(cfg, r.dir, r.fetcher, r.contentServer(), log)
 	if err != nil {
 		return err
@@ -71,7 +71,7 @@ func RunWorker(ctx context.Context, cfg config.Config, log *slog.Logger, connect
 	}
 	defer func() { err = errors.Join(err, r.close()) }()
 	log = log.With("worker", r.workerName())
-	connected(r.session(), r.cfg.Host)
+	connected(r.session(), r.gates.First())
 	own, closeIndex, err := workerIndex(cfg, r.index, log)
 	if err != nil {
 		return err

@@ -8,6 +8,21 @@ import (
 	"leasehold/shared/code/elastic"
 )
 
+// SearchCluster is the finding about the clusters that the search servers of this machine and of a coordinator belong to.
+// The coordinator's is empty if it has none, or has not reached it yet.
+func SearchCluster(here, coordinators string) Finding {
+	f := Finding{Check: "search cluster", State: OK, What: "this machine and the coordinator use cluster " + here}
+	switch {
+	case coordinators == "":
+		f.State, f.What = Warn, fmt.Sprintf("this machine uses cluster %s, and the coordinator has no search server, or has not reached it yet", here)
+		f.Advice = "set search of the coordinator, too"
+	case coordinators != here:
+		f.State, f.What = Fail, fmt.Sprintf("this machine uses cluster %s, and the coordinator %s: what workers of this machine write is not found", here, coordinators)
+		f.Advice = "set search of this machine and of the coordinator to the same server"
+	}
+	return f
+}
+
 // SearchServer is the finding about a search server, whose indices should have these shards and replicas; 0 and -1
 // accept any.
 func SearchServer(l elastic.Layout, err error, shards, replicas int) Finding {
@@ -38,7 +53,7 @@ func SearchServer(l elastic.Layout, err error, shards, replicas int) Finding {
 	f.What += ": " + strings.Join(all, ", ")
 	if len(otherShards) > 0 {
 		f.State = Warn
-		f.Advice = fmt.Sprintf("search-shards is %d, which is for new indices: delete %s, and the next visits fill them again", shards, strings.Join(otherShards, ", "))
+		f.Advice = fmt.Sprintf("search-shards is %d, which is for new indices: leasehold index rebuild replaces %s, and searches go on meanwhile", shards, strings.Join(otherShards, ", "))
 	}
 	if len(otherReplicas) > 0 {
 		f.State = Warn

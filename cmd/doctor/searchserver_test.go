@@ -11,6 +11,18 @@ import (
 	"leasehold/shared/fault"
 )
 
+func TestTheClusterOfTheSearchServerIsComparedWithTheCoordinators(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, doctor.OK, doctor.SearchCluster("a", "a").State)
+	f := doctor.SearchCluster("a", "b")
+	require.Equal(t, doctor.Fail, f.State)
+	require.Contains(t, f.What, "this machine uses cluster a, and the coordinator b")
+	require.NotEmpty(t, f.Advice)
+	f = doctor.SearchCluster("a", "")
+	require.Equal(t, doctor.Warn, f.State)
+	require.NotEmpty(t, f.Advice)
+}
+
 func TestShardsAndReplicasOfTheSearchServerAreCompared(t *testing.T) {
 	t.Parallel()
 	server := elastictest.New()
@@ -31,7 +43,7 @@ func TestShardsAndReplicasOfTheSearchServerAreCompared(t *testing.T) {
 	}{
 		{0, -1, doctor.OK, nil},
 		{3, 1, doctor.OK, nil},
-		{5, 1, doctor.Warn, []string{"delete leasehold-blobs-1, leasehold-files-1,"}},
+		{5, 1, doctor.Warn, []string{"leasehold index rebuild replaces leasehold-blobs-1, leasehold-files-1,"}},
 		{3, 2, doctor.Warn, []string{"number_of_replicas of leasehold-blobs-1, leasehold-files-1, leasehold-generations-1"}},
 		{5, 2, doctor.Warn, []string{"search-shards is 5", "; search-replicas is 2"}},
 	} {

@@ -12,8 +12,8 @@ import (
 
 	"leasehold/coordinator/admission"
 	"leasehold/shared/access"
-	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/sqldb"
+	"leasehold/shared/catalog/sqldb/sqldbtest"
 	"leasehold/shared/fault"
 )
 
@@ -23,7 +23,7 @@ type fixture struct {
 	*admission.Store
 	path  string
 	clock time.Time
-	file  *sqlfile.File
+	file  sqldb.Database
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -36,9 +36,8 @@ func newFixture(t *testing.T) *fixture {
 
 func (h *fixture) open() {
 	h.Helper()
+	h.file = sqldbtest.Open(h.T, h.path, admission.Schema())
 	var err error
-	h.file, err = sqlfile.Open(h.Context(), h.path, sqlite.Format(admission.Schema()))
-	require.NoError(h, err)
 	h.Store, err = admission.New(h.Context(), h.file, func() time.Time { return h.clock })
 	require.NoError(h, err)
 }
@@ -138,7 +137,7 @@ func TestATokenWithARoleThatIsGoneProvesNothing(t *testing.T) {
 	h := newFixture(t)
 	_, secret, err := h.CreateToken(t.Context(), admission.Token{Name: "ci", Roles: access.Reader})
 	require.NoError(t, err)
-	require.NoError(t, h.file.Write(t.Context(), "test", func(c *sqlfile.Conn) error { return c.Exec("UPDATE token SET roles = 'auditor'") }))
+	require.NoError(t, h.file.Write(t.Context(), "test", func(c *sqldb.Conn) error { return c.Exec("UPDATE token SET roles = 'auditor'") }))
 	h.reopen()
 	_, err = h.ByToken(secret)
 	require.ErrorIs(t, err, fault.ErrUnauthenticated)
@@ -241,7 +240,7 @@ func TestAGuessDoesNotWaitForTheWriterOfTheDatabase(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	h.invite(admission.Invite{ID: "a", Role: access.Worker})
-	err := h.file.Write(t.Context(), "hold the turn", func(*sqlfile.Conn) error {
+	err := h.file.Write(t.Context(), "hold the turn", func(*sqldb.Conn) error {
 		for n := range byte(100) {
 			_, err := h.Join(t.Context(), "a", "guess", key(n), "", h.clock)
 			require.ErrorIs(t, err, fault.ErrUnauthenticated)

@@ -6,7 +6,8 @@ import (
 	"time"
 
 	"leasehold/shared/access"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
+	"leasehold/shared/process/wording"
 )
 
 // Bounds of the audit.
@@ -37,11 +38,11 @@ func (r Record) table() string {
 
 // Note adds records, and drops those beyond the bounds.
 func (s *Store) Note(ctx context.Context, records ...Record) error {
-	return s.file.Write(ctx, "write the audit", func(c *sqlfile.Conn) error {
+	return s.file.Write(ctx, "write the audit", func(c *sqldb.Conn) error {
 		latest := map[string]int64{}
 		for _, r := range records {
-			id, err := c.Insert("INSERT INTO "+r.table()+" (at, identity, name, roles, address, action, object, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-				r.At.UnixMilli(), r.Identity.ID, r.Identity.Name, r.Identity.Roles.String(), r.Address, cut(r.Action), cut(r.Object), cut(r.Outcome))
+			id, err := c.Insert("INSERT INTO "+r.table()+" (at, identity, name, roles, address, action, object, outcome) VALUES (?, ?, ?, ?, ?, ?, ?, ?) RETURNING id",
+				r.At.UnixMilli(), cut(r.Identity.ID), cut(r.Identity.Name), r.Identity.Roles.String(), cut(r.Address), cut(r.Action), cut(r.Object), cut(r.Outcome))
 			if err != nil {
 				return err
 			}
@@ -56,21 +57,23 @@ func (s *Store) Note(ctx context.Context, records ...Record) error {
 	})
 }
 
-func cut(text string) string { return strings.ToValidUTF8(text[:min(len(text), maxText)], "") }
+func cut(text string) string {
+	return wording.Storable(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
+}
 
 // latestOf selects the latest records of a table since ?1, at most ?2. Those of one millisecond are in the order of their
 // ids, first those of the table audit.
 func latestOf(table string) string {
 	return "SELECT * FROM (SELECT at, '" + table + "' AS kind, id, identity, name, roles, address, action, object, outcome FROM " + table +
-		" WHERE at >= ?1 ORDER BY id DESC LIMIT ?2)"
+		" WHERE at >= ?1 ORDER BY id DESC LIMIT ?2) AS " + table + "_latest"
 }
 
 // Audit returns the latest records since a time, at most so many, the oldest first.
 func (s *Store) Audit(ctx context.Context, since time.Time, most int) (records []Record, err error) {
 	both := latestOf("audit") + " UNION ALL " + latestOf("routine")
-	latest := "SELECT * FROM (" + both + ") ORDER BY at DESC, kind DESC, id DESC LIMIT ?2"
-	err = s.file.Read(ctx, "read the audit", func(c *sqlfile.Conn) error {
-		return c.All("SELECT at, identity, name, roles, address, action, object, outcome FROM ("+latest+") ORDER BY at, kind, id", []any{since.UnixMilli(), most}, func(row sqlfile.Row) error {
+	latest := "SELECT * FROM (" + both + ") AS both_tables ORDER BY at DESC, kind DESC, id DESC LIMIT ?2"
+	err = s.file.Read(ctx, "read the audit", func(c *sqldb.Conn) error {
+		return c.All("SELECT at, identity, name, roles, address, action, object, outcome FROM ("+latest+") AS latest ORDER BY at, kind, id", []any{since.UnixMilli(), most}, func(row sqldb.Row) error {
 			var r Record
 			var at int64
 			var roles string

@@ -8,7 +8,7 @@ import (
 
 	"leasehold/coordinator/admission"
 	"leasehold/shared/access"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 )
 
 func TestTheCAIsKept(t *testing.T) {
@@ -34,7 +34,7 @@ func TestAPeerThatIsForgottenTakesItsUsesWithIt(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	uses := func() (n int64) {
-		require.NoError(t, h.file.Read(t.Context(), "count uses", func(c *sqlfile.Conn) (err error) {
+		require.NoError(t, h.file.Read(t.Context(), "count uses", func(c *sqldb.Conn) (err error) {
 			n, err = c.Number("SELECT count(*) FROM use")
 			return err
 		}))

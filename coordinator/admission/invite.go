@@ -7,8 +7,9 @@ import (
 	"time"
 
 	"leasehold/shared/access"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/wording"
 )
 
 const (
@@ -29,13 +30,16 @@ type Invite struct {
 	Latest  time.Time // use; zero: none
 }
 
+// validName reports whether an invite or a peer may have a name.
+func validName(name string) bool { return len(name) <= maxName && wording.IsStorable(name) }
+
 // HasEnded reports whether the time of the invite is over.
 func (i Invite) HasEnded(now time.Time) bool { return !i.Expires.IsZero() && !now.Before(i.Expires) }
 
 const selectInvite = "SELECT id, role, name, service, created, expires, uses, used, latest, secret FROM invite "
 
 // scanInvite reads an invite and the hash of its secret.
-func scanInvite(row sqlfile.Row) (i Invite, hash []byte, err error) {
+func scanInvite(row sqldb.Row) (i Invite, hash []byte, err error) {
 	var role string
 	var created, expires, latest int64
 	if err := row.Scan(&i.ID, &role, &i.Name, &i.Service, &created, &expires, &i.Uses, &i.Used, &latest, &hash); err != nil {
@@ -53,13 +57,13 @@ func (s *Store) CreateInvite(ctx context.Context, i Invite, secret string) (Invi
 	switch {
 	case i.Role != access.Worker && i.Role != access.Manager:
 		return Invite{}, fmt.Errorf("role %s: %w: an invite is for a worker or a manager", i.Role, fault.ErrInvalid)
-	case len(i.Name) > maxName || i.Uses < 0:
-		return Invite{}, fmt.Errorf("invite: %w: want a name of at most %d bytes, and 0 or more uses", fault.ErrInvalid, maxName)
+	case !validName(i.Name) || i.Uses < 0:
+		return Invite{}, fmt.Errorf("invite: %w: want a name of at most %d bytes of UTF-8 without NUL, and 0 or more uses", fault.ErrInvalid, maxName)
 	case !i.Expires.IsZero() && !i.Expires.After(s.now()):
 		return Invite{}, fmt.Errorf("invite: %w: it would end at %s, which has passed", fault.ErrInvalid, i.Expires.Format(time.RFC3339))
 	}
 	hash := hashOf(secret)
-	return i, s.file.Write(ctx, "create an invite", func(c *sqlfile.Conn) error {
+	return i, s.file.Write(ctx, "create an invite", func(c *sqldb.Conn) error {
 		if err := c.Exec("DELETE FROM invite WHERE expires > 0 AND expires < ?", seconds(s.now().Add(-renewable))); err != nil {
 			return err
 		}
@@ -77,8 +81,8 @@ func (s *Store) CreateInvite(ctx context.Context, i Invite, secret string) (Invi
 
 // Invites returns the invites, the oldest first.
 func (s *Store) Invites(ctx context.Context) (all []Invite, err error) {
-	err = s.file.Read(ctx, "list the invites", func(c *sqlfile.Conn) error {
-		return c.All(selectInvite+"ORDER BY created, id", nil, func(row sqlfile.Row) error {
+	err = s.file.Read(ctx, "list the invites", func(c *sqldb.Conn) error {
+		return c.All(selectInvite+"ORDER BY created, id", nil, func(row sqldb.Row) error {
 			i, _, err := scanInvite(row)
 			all = append(all, i)
 			return err
@@ -90,11 +94,11 @@ func (s *Store) Invites(ctx context.Context) (all []Invite, err error) {
 // RevokeInvite ends an invite: no key joins by it any more. The peers that have joined stay. It fails with
 // fault.ErrNotFound if there is none.
 func (s *Store) RevokeInvite(ctx context.Context, id string) error {
-	return s.file.Write(ctx, "revoke an invite", func(c *sqlfile.Conn) error { return revokeInvite(c, id) })
+	return s.file.Write(ctx, "revoke an invite", func(c *sqldb.Conn) error { return revokeInvite(c, id) })
 }
 
-func revokeInvite(c *sqlfile.Conn, id string) error {
-	n, err := c.Affect("DELETE FROM invite WHERE id = ?", id)
+func revokeInvite(c *sqldb.Conn, id string) error {
+	n, err := c.Affect("DELETE FROM invite WHERE id = ?", wording.Storable(id))
 	if err == nil && n == 0 {
 		err = fmt.Errorf("invite %.64q: %w", id, fault.ErrNotFound)
 	}
@@ -114,8 +118,8 @@ func (s *Store) checkSecret(ctx context.Context, peer, id, secret string) error 
 		return nil
 	}
 	var hash []byte
-	err := s.file.Read(ctx, "check an invite", func(c *sqlfile.Conn) error {
-		_, err := c.One("SELECT secret FROM invite WHERE id = ?", []any{id}, sqlfile.Into(&hash))
+	err := s.file.Read(ctx, "check an invite", func(c *sqldb.Conn) error {
+		_, err := c.One("SELECT secret FROM invite WHERE id = ?", []any{wording.Storable(id)}, sqldb.Into(&hash))
 		return err
 	})
 	given := hashOf(secret)
@@ -127,10 +131,10 @@ func (s *Store) checkSecret(ctx context.Context, peer, id, secret string) error 
 
 // useInvite returns the invite with an id and a secret, in the transaction under way, and counts a use if the peer has not
 // joined by it before. Its errors are fault.ErrUnauthenticated.
-func (s *Store) useInvite(c *sqlfile.Conn, id, secret, peer string) (Invite, error) {
+func (s *Store) useInvite(c *sqldb.Conn, id, secret, peer string) (Invite, error) {
 	var i Invite
 	var hash []byte
-	known, err := c.One(selectInvite+"WHERE id = ?", []any{id}, func(row sqlfile.Row) (err error) { i, hash, err = scanInvite(row); return err })
+	known, err := c.One(selectInvite+"WHERE id = ?", []any{wording.Storable(id)}, func(row sqldb.Row) (err error) { i, hash, err = scanInvite(row); return err })
 	if err != nil {
 		return i, err
 	}
@@ -141,7 +145,7 @@ func (s *Store) useInvite(c *sqlfile.Conn, id, secret, peer string) (Invite, err
 	if i.HasEnded(s.now()) {
 		return i, fmt.Errorf("%w: the invite %s has ended at %s; make another one (leasehold invite %s)", fault.ErrUnauthenticated, id, i.Expires.Format(time.RFC3339), i.Role)
 	}
-	added, err := c.Affect("INSERT OR IGNORE INTO use VALUES (?, ?)", id, peer)
+	added, err := c.Affect("INSERT INTO use (invite, peer) VALUES (?, ?) ON CONFLICT (invite, peer) DO NOTHING", id, peer)
 	if err != nil {
 		return i, err
 	}

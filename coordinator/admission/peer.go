@@ -12,8 +12,9 @@ import (
 	"time"
 
 	"leasehold/shared/access"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/wording"
 )
 
 const (
@@ -57,14 +58,14 @@ func errRevoked(id string) error {
 // joined before stays the same peer. Errors: fault.ErrUnauthenticated for an invite that cannot be used, and
 // fault.ErrForbidden for a key that was revoked.
 func (s *Store) Join(ctx context.Context, invite, secret string, key ed25519.PublicKey, name string, ends time.Time) (p Peer, err error) {
-	if len(name) > maxName {
-		return Peer{}, fmt.Errorf("name: %w: want at most %d bytes", fault.ErrInvalid, maxName)
+	if !validName(name) {
+		return Peer{}, fmt.Errorf("name: %w: want at most %d bytes of UTF-8 without NUL", fault.ErrInvalid, maxName)
 	}
 	id := PeerID(key)
 	if err := s.checkSecret(ctx, id, invite, secret); err != nil {
 		return Peer{}, err
 	}
-	err = s.file.Write(ctx, "join", func(c *sqlfile.Conn) error {
+	err = s.file.Write(ctx, "join", func(c *sqldb.Conn) error {
 		var known bool
 		if p, known, err = findPeer(c, id); err != nil {
 			return err
@@ -92,7 +93,7 @@ func (s *Store) Join(ctx context.Context, invite, secret string, key ed25519.Pub
 // may ask for it. Errors: fault.ErrForbidden for a peer that was revoked, and fault.ErrUnauthenticated for one that is
 // not known, or whose certificate ended too long ago: it has to join again.
 func (s *Store) Renew(ctx context.Context, id string, ends time.Time) (p Peer, err error) {
-	err = s.file.Write(ctx, "renew a certificate", func(c *sqlfile.Conn) error {
+	err = s.file.Write(ctx, "renew a certificate", func(c *sqldb.Conn) error {
 		var known bool
 		p, known, err = findPeer(c, id)
 		switch {
@@ -129,7 +130,7 @@ func (s *Store) Saw(ctx context.Context, ids ...string) error {
 	if len(stale) == 0 {
 		return nil
 	}
-	return s.file.Write(ctx, "note that peers are there", func(c *sqlfile.Conn) error {
+	return s.file.Write(ctx, "note that peers are there", func(c *sqldb.Conn) error {
 		for _, id := range stale {
 			p, known, err := findPeer(c, id)
 			if err == nil && known {
@@ -168,7 +169,7 @@ func (s *Store) Peers(all bool) []Peer {
 // RevokePeer revokes the key of a peer, and with withInvite also the invite by which it joined, and returns the peer. It
 // fails with fault.ErrNotFound if there is none.
 func (s *Store) RevokePeer(ctx context.Context, id string, withInvite bool) (p Peer, err error) {
-	err = s.file.Write(ctx, "revoke a peer", func(c *sqlfile.Conn) error {
+	err = s.file.Write(ctx, "revoke a peer", func(c *sqldb.Conn) error {
 		var known bool
 		if p, known, err = findPeer(c, id); err == nil && !known {
 			err = fmt.Errorf("peer %.64q: %w", id, fault.ErrNotFound)
@@ -189,7 +190,7 @@ func (s *Store) RevokePeer(ctx context.Context, id string, withInvite bool) (p P
 
 const selectPeer = "SELECT id, role, name, invite, joined, seen, ends, revoked FROM peer "
 
-func scanPeer(row sqlfile.Row) (p Peer, err error) {
+func scanPeer(row sqldb.Row) (p Peer, err error) {
 	var role string
 	var joined, seen, ends int64
 	if err := row.Scan(&p.ID, &role, &p.Name, &p.Invite, &joined, &seen, &ends, &p.Revoked); err != nil {
@@ -200,13 +201,13 @@ func scanPeer(row sqlfile.Row) (p Peer, err error) {
 	return p, err
 }
 
-func findPeer(c *sqlfile.Conn, id string) (p Peer, known bool, err error) {
-	known, err = c.One(selectPeer+"WHERE id = ?", []any{id}, func(row sqlfile.Row) (err error) { p, err = scanPeer(row); return err })
+func findPeer(c *sqldb.Conn, id string) (p Peer, known bool, err error) {
+	known, err = c.One(selectPeer+"WHERE id = ?", []any{wording.Storable(id)}, func(row sqldb.Row) (err error) { p, err = scanPeer(row); return err })
 	return p, known, err
 }
 
 // savePeer writes a peer in the transaction under way.
-func (s *Store) savePeer(c *sqlfile.Conn, p Peer) error {
+func (s *Store) savePeer(c *sqldb.Conn, p Peer) error {
 	c.OnEnd(func(committed bool) {
 		if committed {
 			s.mu.Lock()
@@ -214,16 +215,16 @@ func (s *Store) savePeer(c *sqlfile.Conn, p Peer) error {
 			s.peers[p.ID] = p
 		}
 	})
-	const save = "INSERT INTO peer VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET role = excluded.role, name = excluded.name, " +
+	const save = "INSERT INTO peer (id, role, name, invite, joined, seen, ends, revoked) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET role = excluded.role, name = excluded.name, " +
 		"invite = excluded.invite, seen = excluded.seen, ends = excluded.ends, revoked = excluded.revoked"
 	return c.Exec(save, p.ID, p.Role.String(), p.Name, p.Invite, seconds(p.Joined), seconds(p.Seen), seconds(p.Ends), p.Revoked)
 }
 
 // forgetOld forgets the peers whose certificates cannot be renewed any more, and if there are still too many, those that
 // were not seen for longest and are not revoked.
-func (s *Store) forgetOld(c *sqlfile.Conn) error {
+func (s *Store) forgetOld(c *sqldb.Conn) error {
 	forget := func(where string, args ...any) error {
-		return c.All("SELECT id FROM peer WHERE "+where, args, func(row sqlfile.Row) error {
+		return c.All("SELECT id FROM peer WHERE "+where, args, func(row sqldb.Row) error {
 			var id string
 			if err := row.Scan(&id); err != nil {
 				return err
@@ -256,8 +257,8 @@ func (s *Store) forgetOld(c *sqlfile.Conn) error {
 	return c.Exec("DELETE FROM peer WHERE "+oldest, n-maxPeers+1)
 }
 
-func (s *Store) loadPeers(c *sqlfile.Conn) error {
-	return c.All(selectPeer, nil, func(row sqlfile.Row) error {
+func (s *Store) loadPeers(c *sqldb.Conn) error {
+	return c.All(selectPeer, nil, func(row sqldb.Row) error {
 		p, err := scanPeer(row)
 		s.peers[p.ID] = p
 		return err

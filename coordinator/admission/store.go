@@ -10,18 +10,18 @@ import (
 	"sync"
 	"time"
 
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 )
 
-//go:embed migrations/*.sql
+//go:embed migrations/*.sql migrations/postgres/*.sql
 var migrations embed.FS
 
 // Schema is the store's part of a database file.
-func Schema() sqlfile.Schema { return sqlfile.Schema{Name: "admission", Migrations: migrations} }
+func Schema() sqldb.Schema { return sqldb.Schema{Name: "admission", Migrations: migrations} }
 
 // Store is whom a coordinator admits. Its methods may be called concurrently.
 type Store struct {
-	file *sqlfile.File
+	file sqldb.Database
 	now  func() time.Time
 
 	mu     sync.Mutex // guards what follows, which is as the file has it
@@ -31,9 +31,9 @@ type Store struct {
 }
 
 // New returns the store in a file with Schema. The caller closes the file.
-func New(ctx context.Context, file *sqlfile.File, now func() time.Time) (*Store, error) {
+func New(ctx context.Context, file sqldb.Database, now func() time.Time) (*Store, error) {
 	s := &Store{file: file, now: now, tokens: map[[sha256.Size]byte]Token{}, peers: map[string]Peer{}}
-	err := file.Read(ctx, "open the admission", func(c *sqlfile.Conn) error {
+	err := file.Read(ctx, "open the admission", func(c *sqldb.Conn) error {
 		if err := s.loadTokens(c); err != nil {
 			return err
 		}

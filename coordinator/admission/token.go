@@ -12,8 +12,9 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/access"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/wording"
 )
 
 // Bounds of tokens.
@@ -54,8 +55,8 @@ func (t Token) check(now time.Time) error {
 		return fmt.Errorf("token %s: %w: %d prefixes of spaces, at most %d", t.Name, fault.ErrInvalid, len(t.Spaces), maxPrefixes)
 	}
 	for _, prefix := range t.Spaces {
-		if prefix == "" || len(prefix) > maxPrefix || strings.Contains(prefix, ",") {
-			return fmt.Errorf("prefix %.100q of spaces: %w: want 1 to %d bytes without a comma", prefix, fault.ErrInvalid, maxPrefix)
+		if prefix == "" || len(prefix) > maxPrefix || strings.Contains(prefix, ",") || !wording.IsStorable(prefix) {
+			return fmt.Errorf("prefix %.100q of spaces: %w: want 1 to %d bytes without a comma and NUL", prefix, fault.ErrInvalid, maxPrefix)
 		}
 	}
 	return nil
@@ -70,9 +71,9 @@ func (s *Store) CreateToken(ctx context.Context, t Token) (_ Token, secret strin
 	t.ID, t.Created = "token-"+random(5), s.now().UTC().Truncate(time.Second)
 	secret = tokenPrefix + random(tokenBytes)
 	hash := hashOf(secret)
-	err = s.file.Write(ctx, "create a token", func(c *sqlfile.Conn) error {
+	err = s.file.Write(ctx, "create a token", func(c *sqldb.Conn) error {
 		var taken, number int
-		if _, err := c.One("SELECT count(*), coalesce(sum(name = ?), 0) FROM token", []any{t.Name}, sqlfile.Into(&number, &taken)); err != nil {
+		if _, err := c.One("SELECT count(*), coalesce(sum(CASE WHEN name = ? THEN 1 ELSE 0 END), 0) FROM token", []any{t.Name}, sqldb.Into(&number, &taken)); err != nil {
 			return err
 		}
 		if taken > 0 {
@@ -86,7 +87,7 @@ func (s *Store) CreateToken(ctx context.Context, t Token) (_ Token, secret strin
 				s.setToken(hash, t)
 			}
 		})
-		return c.Exec("INSERT INTO token VALUES (?, ?, ?, ?, ?, ?, ?)", t.ID, t.Name, t.Roles.String(), strings.Join(t.Spaces, ","), hash[:], seconds(t.Created), seconds(t.Expires))
+		return c.Exec("INSERT INTO token (id, name, roles, spaces, secret, created, expires) VALUES (?, ?, ?, ?, ?, ?, ?)", t.ID, t.Name, t.Roles.String(), strings.Join(t.Spaces, ","), hash[:], seconds(t.Created), seconds(t.Expires))
 	})
 	return t, secret, err
 }
@@ -98,8 +99,8 @@ func (s *Store) setToken(hash [sha256.Size]byte, t Token) {
 }
 
 // loadTokens reads the tokens. One with a role that this version does not have stays, and proves nothing.
-func (s *Store) loadTokens(c *sqlfile.Conn) error {
-	return c.All("SELECT id, name, roles, spaces, secret, created, expires FROM token", nil, func(row sqlfile.Row) error {
+func (s *Store) loadTokens(c *sqldb.Conn) error {
+	return c.All("SELECT id, name, roles, spaces, secret, created, expires FROM token", nil, func(row sqldb.Row) error {
 		var t Token
 		var roles, spaces string
 		var hash []byte
@@ -140,7 +141,7 @@ func (s *Store) RevokeToken(ctx context.Context, name string) (Token, error) {
 	if !known {
 		return Token{}, fmt.Errorf("token %.64q: %w", name, fault.ErrNotFound)
 	}
-	return t, s.file.Write(ctx, "revoke a token", func(c *sqlfile.Conn) error {
+	return t, s.file.Write(ctx, "revoke a token", func(c *sqldb.Conn) error {
 		c.OnEnd(func(committed bool) {
 			if committed {
 				s.mu.Lock()

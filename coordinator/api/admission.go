@@ -102,7 +102,11 @@ func (s *server) createInvite(ctx context.Context, _ *request, n types.NewInvite
 	if err != nil {
 		return types.Invite{}, err
 	}
-	return CreateInvite(ctx, a, n, s.JoinAddresses)
+	addresses, err := s.JoinAddresses(ctx)
+	if err != nil {
+		return types.Invite{}, err
+	}
+	return CreateInvite(ctx, a, n, addresses)
 }
 
 // CreateInvite makes an invite, whose join line has the addresses if n has none. A role, a name or an end

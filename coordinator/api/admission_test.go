@@ -19,7 +19,7 @@ import (
 	"leasehold/coordinator/authority"
 	"leasehold/coordinator/page"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 )
 
 // authFixture is a coordinator that authenticates, whose clients are on this machine and need no TLS.
@@ -32,7 +32,7 @@ type authFixture struct {
 func newAuthFixture(t *testing.T) *authFixture {
 	t.Helper()
 	dir := t.TempDir()
-	file, err := sqlfile.Open(t.Context(), filepath.Join(dir, "admission.db"), sqlite.Format(admission.Schema()))
+	file, err := sqlfile.Open(t.Context(), filepath.Join(dir, "admission.db"), store.Format(admission.Schema()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	store, err := admission.New(t.Context(), file, time.Now)
@@ -42,7 +42,7 @@ func newAuthFixture(t *testing.T) *authFixture {
 	h := &authFixture{admin: admission.NewAdminSecret(), auth: auth.New(auth.Config{Authority: ca, Store: store, Now: time.Now, Log: slog.New(slog.DiscardHandler)})}
 	store.SetAdmin(h.admin)
 	h.fixture = newFixtureWith(t, func(c *api.Config) {
-		c.Auth, c.JoinAddresses, c.SignIn = h.auth, []string{"server:7411"}, page.New(page.Config{}).SignIn
+		c.Auth, c.JoinAddresses, c.SignIn = h.auth, func(context.Context) ([]string, error) { return []string{"server:7411"}, nil }, page.New(page.Config{}).SignIn
 		c.Page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "the page") })
 	})
 	return h

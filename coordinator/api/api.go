@@ -20,6 +20,7 @@ import (
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/process/histogram"
+	"leasehold/shared/process/retry"
 	"leasehold/shared/process/tracing"
 	"leasehold/shared/protocol/hold"
 	"leasehold/shared/protocol/task"
@@ -93,10 +94,17 @@ type Config struct {
 	// MaxTTL bounds the TTL of sessions; 0: one minute.
 	MaxTTL time.Duration
 	Exempt []netip.Prefix // networks whose machines have no quotas (package peer)
-	// Auth authenticates clients; nil: every client may do everything, and no process joins. JoinAddresses are the
-	// addresses of the gate in join lines.
+	// Auth authenticates clients; nil: every client may do everything, and no process joins. JoinAddresses returns the
+	// addresses of the gate in join lines, and of the gates of the other members of the realm.
 	Auth          *auth.Auth
-	JoinAddresses []string
+	JoinAddresses func(context.Context) ([]string, error)
+	// Members returns the coordinators that serve the realm in turn, by name; nil: this one works alone.
+	Members func(context.Context) ([]types.Member, error)
+	// Realm returns how this coordinator keeps its realm; nil: it works alone.
+	Realm func() types.Realm
+	// FinishUpgrade raises the format of the realm to the newest one that its members read, and returns it; nil: this
+	// one works alone. It fails with fault.ErrConflict if some member does not read it.
+	FinishUpgrade func(context.Context) (int, error)
 	// SignIn writes the page that asks for a token, with what was wrong with the last one; nil: none. SessionsOf
 	// returns the sessions of an identity at the native gate; nil: there are none.
 	SignIn     func(w http.ResponseWriter, status int, problem string)
@@ -108,9 +116,12 @@ type Config struct {
 	Attention Attention
 	// History has the counts of tasks by minute; nil: it is not found.
 	History History
-	Spans   *tracing.Spans // of requests that change something; nil: none
-	Memory  *memory.Budget // counts the bodies of requests; nil: no limit
-	Log     *slog.Logger   // nil: slog.Default
+	// Acks repeats the ends of gets and of claims that the spaces refuse for now, as with a full disk. Its Run must last
+	// until all requests have ended. nil: they are not repeated.
+	Acks   *retry.Later
+	Spans  *tracing.Spans // of requests that change something; nil: none
+	Memory *memory.Budget // counts the bodies of requests; nil: no limit
+	Log    *slog.Logger   // nil: slog.Default
 }
 
 // Durations is a histogram with the name, the help and the labels (pairs of name and value) of

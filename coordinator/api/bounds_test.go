@@ -115,11 +115,15 @@ func TestValuesOfSessionsClaimsAndListsAtTheirBoundsAreAcceptedAndTheErrorBeyond
 		{lister, list(models.MaxListed, ""), list(models.MaxListed+1, ""), "at most 5000 origins"},
 		{lister, list(0, `,"from":0`), list(0, `,"from":-1`), "from"},
 		{lister, list(0, `,"next":0`), list(0, `,"next":-1`), "next"},
-		{lister, list(1, `,"next":1`), list(1, `,"next":2`), "next 2: invalid: want 1"},
+		{lister, list(1, `,"next":1`), list(1, `,"next":2`), "next 2: conflict: want 1"},
 	} {
 		h.ok("POST", c.path, c.at)
 		code, problem := h.call("POST", c.path, c.beyond)
-		require.Equal(t, 400, code, c.says)
+		want := 400
+		if strings.Contains(c.says, "conflict") {
+			want = 409
+		}
+		require.Equal(t, want, code, c.says)
 		require.Contains(t, problem["detail"], c.says)
 	}
 	longest := 366 * 24 * time.Hour.Seconds()
@@ -179,8 +183,8 @@ func TestRecordingsOfOneNameInARequestAreRefused(t *testing.T) {
 	h := newFixture(t)
 	for _, path := range []string{"/episodes", "/clips"} {
 		code, problem := h.call("PUT", v1+path, `{"items":[{"name":"a","uri":"https://example.org/1.mp3"},{"name":"b","uri":"https://example.org/2.mp3"},{"name":"a","uri":"https://example.org/3.mp3"}]}`)
-		require.Equal(t, 400, code, path)
-		require.Contains(t, problem["detail"], `items: invalid: "a" is listed twice`)
+		require.Equal(t, 409, code, path)
+		require.Contains(t, problem["detail"], `items: conflict: "a" is listed twice`)
 		require.Empty(t, items(h.ok("GET", v1+path, "")), "none is curated")
 	}
 }

@@ -4,11 +4,15 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 
+	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/wording"
+	"leasehold/shared/protocol/visit/policy"
 )
 
 func (s *server) listFindings(ctx context.Context, q *request) (types.Page[catalog.Finding], error) {
@@ -49,9 +53,26 @@ func (s *server) makeBackup(ctx context.Context, q *request, backup types.Backup
 // The routes below /catalog are the methods of catalog.Catalog, for managers that keep
 // their catalog here (package api/catalog).
 
+// reasons are why an origin may not be visited.
+var reasons = []policy.Reason{policy.ByFailures, policy.ByGone, policy.ByLister, policy.ByOperator}
+
+// checkSchedule refuses what only the schedule keeps of an origin, as checkOrigin does.
+func checkSchedule(o models.Origin) error {
+	switch {
+	case o.Every != nil && !models.ValidEvery(*o.Every):
+		return fmt.Errorf("every_s %v: %w: %s", *o.Every, fault.ErrInvalid, models.EveryRule)
+	case o.Disabled != "" && !slices.Contains(reasons, policy.Reason(o.Disabled)):
+		return fmt.Errorf("disabled %.64q: %w: want %s", o.Disabled, fault.ErrInvalid, wording.Or(reasons...))
+	}
+	return visits.CheckHours(o.Hours)
+}
+
 // catalogOrigin adds an origin for a manager, guarded as addOrigin does. Only a client on this machine may add a path (otherwise
-// fault.ErrForbidden), and a kind of a program must be registered (fault.ErrInvalid).
+// fault.ErrForbidden), and a kind of a program must be registered (fault.ErrNotFound).
 func (s *server) catalogOrigin(ctx context.Context, q *request, o models.Origin) (added types.Added, err error) {
+	if err := checkSchedule(o); err != nil {
+		return added, err
+	}
 	err = requireLocal(q.Request, o.URI)
 	if err == nil && o.Kind.Accepted(o.URI) { // else AddOrigin refuses it
 		err = s.requireRegistered(ctx, o.Kind)

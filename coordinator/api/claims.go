@@ -9,6 +9,8 @@ import (
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/retry"
+	"leasehold/shared/protocol/idempotency"
 	"leasehold/shared/protocol/task"
 )
 
@@ -26,6 +28,9 @@ func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClai
 	}
 	if limit < 0 || limit > task.MaxClaims {
 		return answer, fmt.Errorf("limit %d: %w: want 0 to %d", limit, fault.ErrInvalid, task.MaxClaims)
+	}
+	if err := s.Acks.Check(); err != nil {
+		return answer, err
 	}
 	w, err := s.keepAlive(ctx, q)
 	if err != nil {
@@ -61,7 +66,7 @@ func (s *server) claimTasks(ctx context.Context, q *request, n types.NewTaskClai
 	}
 	q.finish = func(written bool) {
 		if !written {
-			s.undoClaims(context.WithoutCancel(ctx), w, q, claimed, len(n.Finish) > 0)
+			s.undoClaims(context.WithoutCancel(ctx), w, q.keyed, claimed, len(n.Finish) > 0)
 		}
 	}
 	return answer, nil
@@ -153,21 +158,42 @@ func (w *worker) claim(ctx context.Context, client task.Client, n int, wait time
 const minClaimWait = 5 * time.Millisecond
 
 // undoClaims hands back tasks whose claims their session never heard of, so that a repeated request claims again. If the
-// first call of the request ended tasks (finishes), that keeps its effect, and its answer but for what it claimed. An
-// error only means that the session has ended, and its claims with it.
-func (s *server) undoClaims(ctx context.Context, w *worker, q *request, claimed []task.ClaimedTask, finishes bool) {
-	for _, c := range claimed {
-		if err := (task.Client{Repo: w.repo}).HandBack(ctx, c.Item); err != nil {
-			s.Log.Debug("api: a claim could not be undone", "task", c.ID, "session", w.Session(), "error", err)
-		}
+// first call of the request ended tasks (finishes), that keeps its effect, and its answer but for what it claimed. What
+// the spaces refuse for now is repeated; another error only means that the session has ended, and its claims with it.
+// keyed may be nil.
+func (s *server) undoClaims(ctx context.Context, w *worker, keyed *idempotency.Keyed, claimed []task.ClaimedTask, finishes bool) {
+	held := make([]task.Item, len(claimed)) // without their data, because they may be kept for long
+	for i, c := range claimed {
+		held[i] = task.Item{Task: models.Task{ID: c.ID}, Token: c.Token}
 	}
+	client := task.Client{Repo: w.repo}
+	err := s.Acks.Do(ctx, func(ctx context.Context) error {
+		for ; len(held) > 0; held = held[1:] {
+			err := client.HandBack(ctx, held[0])
+			if retry.CanPass(err) {
+				return err
+			}
+			if err != nil {
+				s.Log.Debug("api: a claim could not be undone", "task", held[0].ID, "session", w.Session(), "error", err)
+			}
+		}
+		return forgetClaims(ctx, keyed, finishes)
+	})
+	if err != nil {
+		s.Log.Debug("api: claims could not be undone", "session", w.Session(), "error", err)
+	}
+}
+
+// forgetClaims removes the answers of a request that was undone, but for what its first call ended (finishes). keyed may
+// be nil.
+func forgetClaims(ctx context.Context, keyed *idempotency.Keyed, finishes bool) error {
 	switch {
-	case q.keyed == nil:
+	case keyed == nil:
+		return nil
 	case finishes:
-		_ = q.keyed.ForgetFrom(ctx, 1)
-		_ = q.keyed.AmendFirst(ctx, task.WithoutClaims)
+		return errors.Join(keyed.ForgetFrom(ctx, 1), keyed.AmendFirst(ctx, task.WithoutClaims))
 	default:
-		_ = q.keyed.ForgetFrom(ctx, 0)
+		return keyed.ForgetFrom(ctx, 0)
 	}
 }
 

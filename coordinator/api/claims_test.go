@@ -141,7 +141,9 @@ func TestAWorkerMayGiveUpWithoutAReason(t *testing.T) {
 
 func TestAWorkerThatServesAnActionTwiceIsRefused(t *testing.T) {
 	t.Parallel()
-	newFixture(t).refuses("invalid", "POST", "/api/v1/sessions", `{"serves":[{"action":"count","slots":1},{"action":"count","slots":2}]}`)
+	h := newFixture(t)
+	h.refuses("conflict", "POST", "/api/v1/sessions", `{"serves":[{"action":"count","slots":1},{"action":"count","slots":2}]}`)
+	h.refuses("conflict", "POST", "/api/v1/sessions", `{"serves":[{"action":"count","slots":16384},{"action":"sum","slots":1}]}`)
 }
 
 func TestAWorkerOverHTTPEndsTasksAndClaimsTheNextInOneRequest(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 	"leasehold/models"
 	apicatalog "leasehold/shared/api/catalog"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 )
 
 // A manager in another process keeps its catalog at the coordinator.
@@ -24,7 +24,7 @@ func Example() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	store, err := sqlite.Open(ctx, filepath.Join(dir, "catalog.db"))
+	store, err := store.Open(ctx, filepath.Join(dir, "catalog.db"))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -12,7 +12,7 @@ import (
 
 	"leasehold/coordinator/api"
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -161,7 +161,7 @@ func (h *fixture) failEach(all []requested) {
 	var failed func() bool
 	h.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := &countdown{left: call}
-		ctx, statementFailed := sqlfile.FailAt(context.WithValue(r.Context(), countdownKey{}, n), statement)
+		ctx, statementFailed := sqldb.FailAt(context.WithValue(r.Context(), countdownKey{}, n), statement)
 		failed = func() bool { return n.failed || statementFailed() }
 		inner.ServeHTTP(w, r.WithContext(ctx))
 	})

@@ -3,11 +3,14 @@ package api_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -21,6 +24,8 @@ import (
 	"leasehold/coordinator/database"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
+	"leasehold/shared/catalog/catalogtest"
+	"leasehold/shared/process/retry"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/protocol/visit"
 	rules "leasehold/shared/protocol/visit/policy"
@@ -29,7 +34,13 @@ import (
 	"leasehold/shared/space/journal"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if err := catalogtest.FewHistories(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // fixture is a coordinator with its API.
 type fixture struct {
@@ -40,6 +51,7 @@ type fixture struct {
 	c       *coordinator.Coordinator
 	disk    *disk
 	last    space.Repository // of the latest connect
+	stop    func()
 }
 
 // connect opens a session of a worker.
@@ -66,7 +78,20 @@ var policy = work.Policy{
 // disk is a journal in memory whose disk can be full.
 type disk struct {
 	journal.Memory
-	full atomic.Bool
+	full  atomic.Bool // Full reports true
+	spent atomic.Bool // every commit fails, if the disk is of refusingDisk
+}
+
+// refusingDisk returns a disk that refuses every commit while spent is set.
+func refusingDisk() *disk {
+	d := &disk{}
+	d.Before = func(context.Context, []journal.Record) error {
+		if d.spent.Load() {
+			return journal.ErrFull
+		}
+		return nil
+	}
+	return d
 }
 
 func (d *disk) Full() bool { return d.full.Load() }
@@ -75,9 +100,15 @@ func newFixture(t *testing.T) *fixture { return newFixtureWith(t, func(*api.Conf
 
 func newFixtureWith(t *testing.T, with func(*api.Config)) *fixture {
 	t.Helper()
+	return newFixtureOn(t, &disk{}, with)
+}
+
+// newFixtureOn starts a coordinator with the spaces of a journal.
+func newFixtureOn(t *testing.T, disk *disk, with func(*api.Config)) *fixture {
+	t.Helper()
 	db, err := database.Open(t.Context(), database.Memory, "value", rules.DefaultRules())
 	require.NoError(t, err)
-	quiet, disk := slog.New(slog.NewTextHandler(io.Discard, nil)), &disk{}
+	quiet := slog.New(slog.NewTextHandler(io.Discard, nil))
 	c, err := coordinator.New(t.Context(), coordinator.Config{
 		Journal: disk, Catalog: db.Catalog, Visits: db.Visits, Work: policy, Visit: visit.Policy{Timeout: time.Hour}, Log: quiet,
 	})
@@ -89,15 +120,22 @@ func newFixtureWith(t *testing.T, with func(*api.Config)) *fixture {
 	conn, err := c.Engine().Connect(t.Context(), "api-1", 0)
 	require.NoError(t, err)
 	repo := space.Over(conn)
-	config := api.Config{Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), Actions: actions.NewSource(repo, c.Tracker()), Log: quiet}
+	acks := retry.NewLater("repeating", quiet)
+	repeating, stopAcks := context.WithCancel(context.Background())
+	acksDone := make(chan error, 1)
+	go func() { acksDone <- acks.Run(repeating) }()
+	config := api.Config{Acks: acks, Conn: conn, Catalog: db.Catalog, Visits: c.Visits, Engine: c.Engine(), Actions: actions.NewSource(repo, c.Tracker()), Log: quiet}
 	with(&config)
 	h := &fixture{T: t, c: c, disk: disk, repo: repo, catalog: db.Catalog, server: httptest.NewServer(api.New(config))}
-	t.Cleanup(func() {
+	h.stop = sync.OnceFunc(func() {
 		h.server.Close()
+		stopAcks()
+		require.NoError(t, <-acksDone)
 		stop()
 		require.NoError(t, <-done)
 		require.NoError(t, db.Close())
 	})
+	t.Cleanup(h.stop)
 	return h
 }
 

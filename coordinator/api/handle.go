@@ -297,19 +297,26 @@ func isGuessing(w http.ResponseWriter, err error) bool {
 // writeProblem sends a problem document with the status and code of row. A row without a kind is
 // an internal error. Headers that are set already stay.
 func writeProblem(w http.ResponseWriter, row fault.Row, detail string) {
+	sendProblem(w, problemOf(row, detail))
+}
+
+// problemOf returns the problem document of a row.
+func problemOf(row fault.Row, detail string) types.Problem {
 	title := "internal error"
 	if row.Kind != nil {
 		title = row.Kind.Error()
 	}
-	data, err := encode(types.Problem{
-		Type: "urn:leasehold:problem:" + row.Code, Title: title, Status: row.HTTPStatus, Code: types.ErrorCode(row.Code), Detail: detail,
-	})
+	return types.Problem{Type: "urn:leasehold:problem:" + row.Code, Title: title, Status: row.HTTPStatus, Code: types.ErrorCode(row.Code), Detail: detail}
+}
+
+func sendProblem(w http.ResponseWriter, p types.Problem) {
+	data, err := encode(p)
 	if err != nil {
 		data = []byte("{}")
 	}
 	w.Header().Set("Content-Type", "application/problem+json")
 	_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(answerSlack)) // a test's recorder has none
-	w.WriteHeader(row.HTTPStatus)
+	w.WriteHeader(p.Status)
 	_, _ = w.Write(data) // the client may be gone
 }
 

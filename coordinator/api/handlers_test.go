@@ -222,11 +222,9 @@ func TestABulkRequestMayBeLargerThanOthers(t *testing.T) {
 	h.refuses("too_large", "PUT", v1+"/clips", `{"items":[{"name":"c","title":"`+title+`","uri":"https://example.org/c.wav"}]}`)
 }
 
-// A get of a task is a claim, which must not stay if its response cannot be written.
-func TestATaskThatIsTakenFromItsSpaceComesBackIfTheResponseCannotBeWritten(t *testing.T) {
-	t.Parallel()
-	h := newFixture(t)
-	h.ok("POST", v1+"/tasks", `{"action":"count"}`)
+// templateOfTask returns a template that matches the task that waits.
+func (h *fixture) templateOfTask() string {
+	h.Helper()
 	var template []string
 	for n, f := range first(h.ok("GET", v1+"/spaces/task/tuples", ""))["fields"].([]any) {
 		field := f.(map[string]any)
@@ -236,8 +234,17 @@ func TestATaskThatIsTakenFromItsSpaceComesBackIfTheResponseCannotBeWritten(t *te
 			template = append(template, "?"+field["type"].(string))
 		}
 	}
+	return strings.Join(template, " ")
+}
+
+// A get of a task is a claim, which must not stay if its response cannot be written.
+func TestATaskThatIsTakenFromItsSpaceComesBackIfTheResponseCannotBeWritten(t *testing.T) {
+	t.Parallel()
+	h := newFixture(t)
+	h.ok("POST", v1+"/tasks", `{"action":"count"}`)
+	template := h.templateOfTask()
 	get := func(w http.ResponseWriter) {
-		body := strings.NewReader(`{"template":"` + strings.Join(template, " ") + `"}`)
+		body := strings.NewReader(`{"template":"` + template + `"}`)
 		h.server.Config.Handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "POST", "http://127.0.0.1"+v1+"/spaces/task/get", body))
 	}
 	claims := func() int {

@@ -1,10 +1,13 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"leasehold/coordinator/permission"
+	"leasehold/models"
 	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
@@ -13,22 +16,24 @@ import (
 	"leasehold/shared/tuple"
 )
 
-// holdTuple takes a tuple of a space for a client that acknowledges it. A task is refused, because a claim
+// holdTime returns how long a tuple is held. A time out of range is refused even if it has no effect.
+func holdTime(wanted types.Taking) (time.Duration, error) {
+	ttl, err := seconds("hold_s", cmp.Or(wanted.Hold, models.SecondsOf(hold.DefaultTime)), hold.MaxTime)
+	if err == nil && ttl < hold.MinTime {
+		err = fmt.Errorf("hold_s %v: %w: want 1 to %v seconds", wanted.Hold, fault.ErrInvalid, models.SecondsOf(hold.MaxTime))
+	}
+	return ttl, err
+}
+
+// holdTuple takes a tuple of a space for a client that acknowledges it within ttl. A task is refused, because a claim
 // is acknowledged by its result.
-func (s *server) holdTuple(ctx context.Context, q *request, wanted types.Taking) (types.Taken, error) {
+func (s *server) holdTuple(ctx context.Context, q *request, wanted types.Taking, ttl time.Duration) (types.Taken, error) {
 	from := q.text("space")
-	switch {
-	case !wanted.Ack:
-		return types.Taken{}, fmt.Errorf("hold_s: %w: it has no effect without ack", fault.ErrInvalid)
-	case from == task.Space:
+	if from == task.Space {
 		return types.Taken{}, fmt.Errorf("ack: %w: a task is claimed with POST /api/v1/sessions/{session}/claims, and its result ends the claim", fault.ErrForbidden)
 	}
-	ttl := hold.DefaultTime
-	if wanted.Hold != 0 {
-		var err error
-		if ttl, err = seconds("hold_s", wanted.Hold, hold.MaxTime); err != nil {
-			return types.Taken{}, err
-		}
+	if err := s.Acks.Check(); err != nil {
+		return types.Taken{}, err
 	}
 	var id string
 	take := func(ctx context.Context, t tuple.Template, waits bool) (tuple.Tuple, bool, error) {
@@ -44,7 +49,7 @@ func (s *server) holdTuple(ctx context.Context, q *request, wanted types.Taking)
 	})
 	q.finish = func(written bool) {
 		if !written { // the client has not heard of the hold
-			_ = s.holds.Back(context.WithoutCancel(ctx), from, id) // an error means that it has ended
+			_ = s.Acks.Do(context.WithoutCancel(ctx), func(ctx context.Context) error { return s.holds.Back(ctx, from, id) }) // an error means that it has ended
 		}
 	}
 	return types.Taken{Line: shown.Line, Fields: shown.Fields, Hold: id}, err

@@ -86,7 +86,7 @@ func TestAGetOverHTTPIsAcknowledged(t *testing.T) {
 	h.refuses("not_found", "POST", v1+"/spaces/notes/get", `{"template":"note ?int64"}`)
 	for _, c := range []struct{ code, space, body string }{
 		{"invalid", "notes", `{"template":"note","ack":true,"hold_s":0.5}`}, {"invalid", "notes", `{"template":"note","ack":true,"hold_s":601}`},
-		{"invalid", "notes", `{"template":"note","hold_s":5}`}, {"invalid", "notes", `{"template":"note ...","ack":true}`},
+		{"invalid", "notes", `{"template":"note","hold_s":5}`}, {"invalid", "notes", `{"template":"note","ack":false,"hold_s":0.5}`}, {"invalid", "notes", `{"template":"note ...","ack":true}`},
 		{"not_found", "none", `{"template":"note","ack":true}`}, {"forbidden", "lease", `{"template":"note","ack":true}`},
 		{"forbidden", "task", `{"template":"note","ack":true}`},
 	} {

@@ -90,7 +90,7 @@ func readPart(q *request) (part types.SegmentPart, err error) {
 	case err != nil:
 		return part, err
 	case q.number("offset") != 0:
-		return part, fmt.Errorf("offset %d: %w: a part in JSON has its own", q.number("offset"), fault.ErrInvalid)
+		return part, fmt.Errorf("offset %d: %w: a part in JSON has its own", q.number("offset"), fault.ErrConflict)
 	case part.Offset < 0:
 		return part, fmt.Errorf("offset %d: %w: want 0 or more", part.Offset, fault.ErrInvalid)
 	}

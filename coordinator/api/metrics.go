@@ -202,6 +202,7 @@ func (s *server) collectEngine(to exposition.Sink) {
 	if s.Engine == nil {
 		return
 	}
+	s.collectRealm(to)
 	stats := s.Engine.Stats()
 	full := 0.0
 	if stats.Full {

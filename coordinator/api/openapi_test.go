@@ -82,7 +82,7 @@ func TestEachOperationDeclaresItsParametersItsBodyAndItsErrors(t *testing.T) {
 					require.True(t, required[part], "%s: %s", where, part)
 				}
 			}
-			bodiless := regexp.MustCompile("/(requeue|drain|pause|resume|changed|ack|back|dismiss)$").MatchString(path) && // webhooks (changed) send bodies of any form
+			bodiless := regexp.MustCompile("/(requeue|drain|pause|resume|changed|ack|back|dismiss|finish)$").MatchString(path) && // webhooks (changed) send bodies of any form
 				!strings.Contains(path, "/bulk/") && !strings.HasSuffix(path, "/actions/{action}/pause")
 			takes := method == "put" || method == "patch" || method == "post" && !bodiless
 			require.Equal(t, takes, o.RequestBody != nil, where)
@@ -167,6 +167,19 @@ func TestEachOperationHasAnIDOfItsOwnAndATag(t *testing.T) {
 			ids[o.ID] = true
 			require.Len(t, o.Tags, 1, o.ID)
 			require.True(t, known[o.Tags[0]], o.ID)
+		}
+	}
+}
+
+func TestTheDocsOfClientsListEachOperation(t *testing.T) {
+	t.Parallel()
+	docs, err := os.ReadFile("../../docs/clients.md")
+	require.NoError(t, err)
+	for _, operations := range readDocument(t).Paths {
+		for _, o := range operations {
+			if !o.Internal {
+				require.Contains(t, string(docs), "`"+o.ID+"`", "docs/clients.md")
+			}
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
@@ -55,35 +56,33 @@ func (s *server) getOrigin(ctx context.Context, q *request) (models.Origin, erro
 	return one[0], err
 }
 
-// checkOrigin refuses an origin that no manager could visit, with fault.ErrInvalid. It does not
-// check whether a path exists, because the path is on the managers' machine. Its errors redact a URL
-// before they cut it, because a password without the @ after it is not recognised later.
+// checkOrigin refuses an origin that no manager could visit, with fault.ErrInvalid, with fault.ErrConflict if origins
+// of the kind have no such URI or no branches, and for its hours as visits.CheckHours. It does not check whether a
+// path exists, because the path is on the managers' machine. Its errors redact a URL before they cut it, because a
+// password without the @ after it is not recognised later.
 func checkOrigin(o types.NewOrigin) error {
 	switch {
 	case o.Kind.IsProgram() && o.Kind.Accepted(o.URI):
 		return nil
 	case o.Kind.IsProgram():
-		return fmt.Errorf("uri %.100q of kind %s: %w: want a URI with a scheme, such as svn://host/path, of at most 4096 bytes", models.Redact(o.URI), o.Kind, fault.ErrInvalid)
+		return fmt.Errorf("uri %.100q of kind %s: %w: want a URI with a scheme, such as svn://host/path, of at most 4096 bytes", models.Redact(o.URI), o.Kind, fault.ErrConflict)
 	case !o.Kind.Known():
 		return fmt.Errorf("kind %.64q: %w: use %s", o.Kind, fault.ErrInvalid, wording.Or(append(models.VisitedKinds(), models.API)...))
-	case len(o.URI) > 4096:
-		return fmt.Errorf("uri: %w: at most 4096 bytes", fault.ErrInvalid)
+	case o.URI == "" || len(o.URI) > models.MaxURI:
+		return fmt.Errorf("uri: %w: want 1 to %d bytes", fault.ErrInvalid, models.MaxURI)
 	case o.Every != nil && !models.ValidEvery(*o.Every):
 		return fmt.Errorf("every_s %v: %w: %s", *o.Every, fault.ErrInvalid, models.EveryRule)
-	case o.Hours != nil && badHours(*o.Hours) != nil:
-		return fmt.Errorf("%w: %w", fault.ErrInvalid, badHours(*o.Hours))
-	case refsOf(o).CheckRefs() != "":
+	case visits.CheckHours(o.Hours) != nil:
+		return visits.CheckHours(o.Hours)
+	case !models.ValidBranches(o.Branches) || !models.ValidBranches(o.Tags):
 		return fmt.Errorf("%w: %s", fault.ErrInvalid, refsOf(o).CheckRefs())
+	case refsOf(o).CheckRefs() != "":
+		return fmt.Errorf("%w: %s", fault.ErrConflict, refsOf(o).CheckRefs())
 	case o.Kind.Accepted(o.URI):
 		return nil
 	}
-	return fmt.Errorf("uri %.100q: %w: feeds, repositories and lists have an http(s) URL or a path, folders have a path; paths are absolute and clean", models.Redact(o.URI), fault.ErrInvalid)
-}
-
-// badHours returns why hours are not accepted.
-func badHours(h models.Hours) error {
-	_, err := models.ParseHours(h)
-	return err
+	return fmt.Errorf("uri %.100q of kind %s: %w: feeds, repositories and lists have an http(s) URL or a path, folders have a path; paths are absolute and clean",
+		models.Redact(o.URI), o.Kind, fault.ErrConflict)
 }
 
 // isLocal reports whether a request comes from the coordinator's own machine, and so from the operator.

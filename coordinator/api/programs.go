@@ -26,14 +26,14 @@ func (s *server) addVisitType(ctx context.Context, _ *request, t types.VisitType
 	return t, s.Visits.Register(ctx, t.Type)
 }
 
-// requireRegistered refuses a kind of a program that was not registered. Other kinds pass.
+// requireRegistered refuses a kind of a program that was not registered with fault.ErrNotFound. Other kinds pass.
 func (s *server) requireRegistered(ctx context.Context, kind models.OriginKind) error {
 	if !kind.IsProgram() {
 		return nil
 	}
 	kinds, err := s.Visits.Programs(ctx)
 	if err == nil && !slices.Contains(kinds, kind) {
-		err = fmt.Errorf("kind %q: %w: use %s; POST %s/visit-types registers another", kind, fault.ErrInvalid,
+		err = fmt.Errorf("kind %q: %w: use %s; POST %s/visit-types registers another", kind, fault.ErrNotFound,
 			wording.Or(slices.Concat(models.VisitedKinds(), []models.OriginKind{models.API, models.Pushed}, kinds)...), v1)
 	}
 	return err
@@ -56,13 +56,13 @@ func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (
 		return types.Pushed{}, err
 	}
 	if lister.Kind != models.Pushed {
-		return types.Pushed{}, fmt.Errorf("origin %s is of kind %s: %w: want a lister of kind %s", lister.ID, lister.Kind, fault.ErrInvalid, models.Pushed)
+		return types.Pushed{}, fmt.Errorf("origin %s is of kind %s: %w: want a lister of kind %s", lister.ID, lister.Kind, fault.ErrConflict, models.Pushed)
 	}
-	if len(l.Origins) > models.MaxListed || l.From < 0 || l.Next < 0 {
-		return types.Pushed{}, fmt.Errorf("list: %w: want at most %d origins, and from and next of 0 or more", fault.ErrInvalid, models.MaxListed)
+	if err := checkListed(&l); err != nil {
+		return types.Pushed{}, fmt.Errorf("list: %w", err)
 	}
 	if end := l.From + len(l.Origins); l.Next > 0 && l.Next != end {
-		return types.Pushed{}, fmt.Errorf("list: next %d: %w: want %d, which is from and the number of origins in this part", l.Next, fault.ErrInvalid, end)
+		return types.Pushed{}, fmt.Errorf("list: next %d: %w: want %d, which is from and the number of origins in this part", l.Next, fault.ErrConflict, end)
 	}
 	if l.Full { // the last part, behind which the list does not go on
 		l.Next = 0
@@ -73,7 +73,7 @@ func (s *server) pushOrigins(ctx context.Context, q *request, l models.Listed) (
 		}
 		if !lister.MayList(n) {
 			return types.Pushed{}, fmt.Errorf("origin %d: kind %.64q, uri %.100q: %w: want a feed or git at an http(s) URL, or a URI of a registered type",
-				i, n.Kind, models.Redact(n.URI), fault.ErrInvalid)
+				i, n.Kind, models.Redact(n.URI), fault.ErrConflict)
 		}
 	}
 	return types.Pushed{Listed: len(l.Origins)}, coordinator.Push(ctx, s.Catalog, s.Visits, lister.ID, l)

@@ -76,7 +76,7 @@ func TestAProgramListsAndVisitsOriginsOfATypeOfItsOwn(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
 	p := svn{h.server.URL + v1, map[string]int{"svn://a.example/one": 7, "svn://b.example/two": 9}}
-	h.refuses("invalid", "POST", v1+"/origins", `{"kind":"svn","uri":"svn://a.example/one"}`)
+	h.refuses("not_found", "POST", v1+"/origins", `{"kind":"svn","uri":"svn://a.example/one"}`)
 	h.refuses("not_found", "POST", v1+"/visits/claims", `{"type":"svn","limit":1}`)
 	require.NoError(t, p.list())
 	visited, err := p.load()
@@ -122,15 +122,18 @@ func TestAProgramListsAndVisitsOriginsOfATypeOfItsOwn(t *testing.T) {
 func TestListsOfProgramsAreChecked(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t)
-	for _, name := range []string{"", "git", "lister", "Svn", "s v n", "1svn"} {
+	for _, name := range []string{"git", "lister", "api"} {
+		h.refuses("conflict", "POST", v1+"/visit-types", `{"type":"`+name+`"}`)
+	}
+	for _, name := range []string{"", "Svn", "s v n", "1svn"} {
 		h.refuses("invalid", "POST", v1+"/visit-types", `{"type":"`+name+`"}`)
 	}
 	h.ok("POST", v1+"/visit-types", `{"type":"svn"}`)
 	h.ok("POST", v1+"/visit-types", `{"type":"svn"}`)
 	require.EqualValues(t, 1, h.ok("GET", v1+"/visit-types", "")["total"])
 	for body, want := range map[string]string{
-		`{"kind":"ftp","uri":"/x"}`: `kind "ftp": invalid: use feed`,
-		`{"kind":"svn","uri":"/x"}`: `uri "/x" of kind svn: invalid: want a URI with a scheme`,
+		`{"kind":"ftp","uri":"/x"}`: `kind "ftp": not found: use feed`,
+		`{"kind":"svn","uri":"/x"}`: `uri "/x" of kind svn: conflict: want a URI with a scheme`,
 	} {
 		_, problem := h.call("POST", v1+"/origins", body)
 		require.Contains(t, problem["detail"], want)
@@ -139,13 +142,14 @@ func TestListsOfProgramsAreChecked(t *testing.T) {
 	id := h.ok("POST", v1+"/listers", `{"kind":"lister","uri":"mine"}`)["id"].(string)
 	opml := h.ok("POST", v1+"/listers", `{"kind":"opml","uri":"https://example.org/x.opml"}`)["id"].(string)
 	good := `{"origins":[{"kind":"feed","uri":"https://example.org/feed"}],"full":true}`
-	h.refuses("invalid", "POST", v1+"/listers/"+opml+"/origins", good)
+	h.refuses("conflict", "POST", v1+"/listers/"+opml+"/origins", good)
 	h.refuses("not_found", "POST", v1+"/listers/missing/origins", good)
-	for _, bad := range []string{
-		`{"origins":[{"kind":"feed","uri":"/etc/passwd"}]}`, `{"origins":[{"kind":"media","uri":"/media"}]}`, `{"origins":[{"kind":"cvs","uri":"cvs://a/b"}]}`,
-		`{"origins":[{"kind":"svn","uri":"file:///etc"}]}`, `{"origins":[{"kind":"svn","uri":""}]}`, `{"origins":[],"from":-1}`, `{"full":true,"next":5}`,
+	for _, c := range []struct{ code, body string }{
+		{"conflict", `{"origins":[{"kind":"feed","uri":"/etc/passwd"}]}`}, {"conflict", `{"origins":[{"kind":"media","uri":"/media"}]}`},
+		{"not_found", `{"origins":[{"kind":"cvs","uri":"cvs://a/b"}]}`}, {"conflict", `{"origins":[{"kind":"svn","uri":"file:///etc"}]}`},
+		{"conflict", `{"origins":[{"kind":"svn","uri":""}]}`}, {"invalid", `{"origins":[],"from":-1}`}, {"invalid", `{"full":true,"next":5}`},
 	} {
-		h.refuses("invalid", "POST", v1+"/listers/"+id+"/origins", bad)
+		h.refuses(c.code, "POST", v1+"/listers/"+id+"/origins", c.body)
 	}
 	for range 2 {
 		require.EqualValues(t, 1, h.ok("POST", v1+"/listers/"+id+"/origins", good)["listed"])
@@ -191,5 +195,5 @@ func TestALongListIsPushedInPartsAsTheDocsRead(t *testing.T) {
 	}
 	push(feed(1), `,"from":7,"full":true`)
 	require.Equal(t, []string{"https://example.org/9"}, disabled(), "a part that does not follow the one before only adds")
-	h.refuses("invalid", "POST", v1+"/listers/"+lister+"/origins", `{"origins":[`+feed(1)+`],"from":2,"next":7,"full":true}`)
+	h.refuses("conflict", "POST", v1+"/listers/"+lister+"/origins", `{"origins":[`+feed(1)+`],"from":2,"next":7,"full":true}`)
 }

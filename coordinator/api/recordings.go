@@ -44,7 +44,7 @@ func (s *server) putEpisodes(ctx context.Context, _ *request, n types.NewRecordi
 func (s *server) putClips(ctx context.Context, _ *request, n types.NewRecordings) (types.CuratedItems, error) {
 	return s.curateRecordings(ctx, n, func(item types.NewRecording, r models.Recording, l *catalog.Listing) error {
 		if !item.Aired.IsZero() {
-			return fmt.Errorf("clip %.100q: %w: only episodes are aired", item.Name, fault.ErrInvalid)
+			return fmt.Errorf("clip %.100q: %w: only episodes are aired", item.Name, fault.ErrConflict)
 		}
 		l.Clips = append(l.Clips, models.Clip{Recording: r})
 		return nil
@@ -78,7 +78,7 @@ func (s *server) curateRecordings(
 			return answer, err
 		}
 		if seen[item.Name] {
-			return answer, fmt.Errorf("items: %w: %.100q is listed twice", fault.ErrInvalid, item.Name)
+			return answer, fmt.Errorf("items: %w: %.100q is listed twice", fault.ErrConflict, item.Name)
 		}
 		seen[item.Name] = true
 		answer.IDs = append(answer.IDs, models.NewID(origin.ID, item.Name))

@@ -16,7 +16,7 @@ import (
 	apicatalog "leasehold/shared/api/catalog"
 	"leasehold/shared/catalog"
 	"leasehold/shared/catalog/catalogtest"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/fault"
 )
 
@@ -38,7 +38,7 @@ func (d remoteCatalog) Close() error {
 
 func openRemote(t *testing.T, between func(http.Handler) http.Handler) catalog.Catalog {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	store, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	server := httptest.NewServer(between(api.New(api.Config{Catalog: store, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})))
 	client, err := apicatalog.New(server.URL)
@@ -107,7 +107,7 @@ func TestRecordingsThatArePutAreAllCuratedOrNone(t *testing.T) {
 	const good, bad = `{"name":"a","uri":"https://example.org/1.mp3"}`, `{"name":"b","uri":"file:///etc/passwd"}`
 	h.refuses("not_found", "PUT", v1+"/episodes", `{"origin":"missing","items":[`+good+`]}`)
 	h.refuses("invalid", "PUT", v1+"/episodes", `{"items":[`+good+`,`+bad+`]}`)
-	h.refuses("invalid", "PUT", v1+"/clips", `{"items":[`+good+`,{"name":"c","uri":"https://example.org/2.wav","aired":"2026-11-22T00:00:00Z"}]}`)
+	h.refuses("conflict", "PUT", v1+"/clips", `{"items":[`+good+`,{"name":"c","uri":"https://example.org/2.wav","aired":"2026-11-22T00:00:00Z"}]}`)
 	h.refuses("invalid", "PATCH", v1+"/episodes/e", `{}`)
 	h.refuses("invalid", "PATCH", v1+"/clips/c", `{}`)
 	totals := h.ok("GET", v1+"/totals", "")

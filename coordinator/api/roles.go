@@ -19,7 +19,7 @@ var roles = byOperation(map[access.Roles][]string{
 		"listEpisodes", "getEpisode", "getWaveform", "listClips", "getClip", "listFindings", "listProblems", "getTotals",
 		"getAttention", "getDatabaseCheck", "listCosts", "listSessions", "listSpaces", "getSpace",
 		"listTasks", "getTask", "countTasks", "listActions", "getAction", "getHistory", "listLeases", "listLimits", "listSchedules", "getSchedule", "listDead", "getDead",
-		"searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
+		"listMembers", "getRealm", "searchCode", "listFiles", "getReport", "listSymbols", "listRepositories", "readFile", "listLog",
 	},
 	access.Reader | access.Fleet: {"listOrigins", "listStatus", "getIdentity"},
 	// The space that the request names decides the rest (coordinator/permission).
@@ -45,7 +45,7 @@ var roles = byOperation(map[access.Roles][]string{
 		"updateEpisode", "resetEpisodePriority", "updateClip", "resetClipPriority", "retryProblems",
 		"dismissAttention", "drainSession", "createBackup", "deleteSpace", "pauseAction", "resumeAction", "setLimit", "removeLimit",
 		"setSchedule", "removeSchedule", "pauseSchedule", "resumeSchedule", "requeueDead", "discardDead", "requeueSelected", "discardSelected", "addRepository",
-		"listInvites", "createInvite", "revokeInvite", "listPeers", "revokePeer", "listTokens", "createToken", "revokeToken", "listAudit", "rotateIdentity",
+		"listInvites", "createInvite", "revokeInvite", "listPeers", "revokePeer", "listTokens", "createToken", "revokeToken", "listAudit", "rotateIdentity", "finishUpgrade",
 	},
 })
 

@@ -29,7 +29,7 @@ func (s *server) routes() []route {
 	return slices.Concat(
 		tagged("system", documentRoutes()), tagged("visits", s.originRoutes()), tagged("visits", s.visitRoutes()),
 		tagged("clips", s.recordingRoutes()), tagged("system", s.fleetRoutes()), tagged("system", s.attentionRoutes()), tagged("tasks", s.historyRoutes()), tagged("system", s.spaceRoutes()),
-		tagged("clips", s.catalogRoutes()), tagged("tasks", s.taskRoutes()), tagged("tasks", s.claimRoutes()), tagged("code", s.codeRoutes()), tagged("system", s.admissionRoutes()))
+		tagged("clips", s.catalogRoutes()), tagged("tasks", s.taskRoutes()), tagged("tasks", s.claimRoutes()), tagged("code", s.codeRoutes()), tagged("system", s.admissionRoutes()), tagged("system", s.memberRoutes()))
 }
 
 // documentRoutes are the routes for the descriptions of the API.
@@ -204,7 +204,7 @@ func (s *server) codeRoutes() []route {
 		on("getReport", "GET", "/report", "Show the largest functions, the most complex files and the languages of a repository, or of all without one.", s.codeReport, byRepo, limit(20, maxReport),
 			param{name: "tests", kind: flagParam, doc: "list the functions and files of tests too"}),
 
-		on("listSymbols", "GET", "/symbols", "List the definitions with this in their names.", s.listSymbols, param{name: "name", required: true, schema: "text", doc: "part of a name"}, param{name: "branch", doc: "branch; all by default"}, limit(100, maxPage)),
+		on("listSymbols", "GET", "/symbols", "List the definitions with this in their names.", s.listSymbols, param{name: "name", required: true, schema: "text", doc: "part of a name"}, param{name: "branch", schema: "anyText", doc: "branch; all by default"}, limit(100, maxPage)),
 		on("listRepositories", "GET", "/repositories", "List the indexed repositories by name.", s.listRepositories, page(maxPage)...),
 		on("readFile", "GET", "/file", "Read lines of an indexed file.", s.readCode, byRepo, param{name: "path", doc: "of the file"}, param{name: "ref", doc: "branch; any by default"},
 			param{name: "oid", schema: "pattern: '^([0-9a-f]{40}|[0-9a-f]{64})?$'", doc: "hash of the content, in place of repo, path and ref"}, param{name: "from", kind: numberParam, max: maxLines, doc: "number of the first line"}, limit(1000, maxLines)),

@@ -26,7 +26,7 @@ func TestSchedulesAreAddedChangedPausedAndRemoved(t *testing.T) {
 	require.NotEmpty(t, h.ok("POST", path+"/resume", "")["next"])
 	require.Equal(t, "wait", h.ok("GET", path, "")["overlap"])
 
-	h.refuses("invalid", "PUT", path, `{"cron":"30 3 * * *","zone":"Berlin","task":{"action":"import"}}`)
+	h.refuses("not_found", "PUT", path, `{"cron":"30 3 * * *","zone":"Berlin","task":{"action":"import"}}`)
 	h.refuses("invalid", "PUT", path, `{"every":-1,"task":{"action":"import"}}`)
 	h.refuses("invalid", "PUT", path, `{"every":60,"task":{}}`)
 	h.refuses("invalid", "PUT", path, `{"every":60,"task":{"action":"import"},"often":true}`)

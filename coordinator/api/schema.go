@@ -15,6 +15,7 @@ import (
 	"leasehold/shared/api/strictjson"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
+	"leasehold/shared/protocol/schedule"
 )
 
 // A generator collects the schemas of the types that operations use.
@@ -43,14 +44,18 @@ var formats = map[string]object{
 	"someName":  {"pattern": namePattern},
 	"shortLine": {"pattern": `^[^\x00-\x1f\x7f-\x9f]{0,255}$`},
 	"text":      {"pattern": `^[^\x00]+$`},
+	"anyText":   {"pattern": `^[^\x00]*$`},
 	"every":     {"minimum": 0, "maximum": 876000 * 3600, "not": object{"exclusiveMinimum": 0, "exclusiveMaximum": 60}},
 	"branches":  {"maxItems": 64, "items": object{"maxLength": 255, "pattern": models.BranchPattern}},
 	"line":      {"pattern": linePattern},
 	"url":       {"pattern": models.WebURLPattern, "maxLength": models.MaxURI},
+	"anyURI":    {"pattern": `^[^\x00]+$`},
+	"gitPath":   {"pattern": base64Pattern, "minLength": 4, "maxLength": 5464},
 	"hub":       {"pattern": models.HubURLPattern, "maxLength": models.MaxHubURL},
 	"sha256":    {"pattern": "^[0-9a-f]{64}$"},
 	"oid":       {"pattern": "^([0-9a-f]{40}|[0-9a-f]{64})$"},
 	"kind":      {"pattern": "^[a-z][a-z0-9_-]{0,31}$"},
+	"cron":      {"pattern": "^$|" + schedule.CronPattern, "maxLength": schedule.MaxCron},
 	"hours":     {"pattern": `^(any|(([01][0-9]|2[0-3]):[0-5][0-9])-(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)(@[A-Za-z][A-Za-z0-9_+/-]{0,63})?)$`},
 }
 
@@ -221,7 +226,8 @@ func isOptional(options string) bool { return strings.HasPrefix(options, "omit")
 func (g *generator) mayBeNull(f reflect.StructField) bool {
 	k := f.Type.Kind()
 	if g.isBody {
-		return (k == reflect.Slice || k == reflect.Map) && !strings.Contains(f.Tag.Get("schema"), "minItems")
+		rule := f.Tag.Get("schema")
+		return (k == reflect.Slice || k == reflect.Map) && !strings.Contains(rule, "minItems") && !strings.Contains(rule, "minLength") && rule != "gitPath"
 	}
 	return k == reflect.Pointer
 }

@@ -7,11 +7,14 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/api"
 	codeindex "leasehold/coordinator/code"
+	"leasehold/models"
+	apicatalog "leasehold/shared/api/catalog"
 	"leasehold/shared/api/types"
 	"leasehold/shared/code"
 	"leasehold/shared/fault"
@@ -163,9 +166,24 @@ func TestEachRequestToTheCodeIndexReachesItOrReportsItsError(t *testing.T) {
 	require.Equal(t, []any{"s1", int64(9), "a\x00\xff"}, index.got)
 	require.Equal(t, 400, h.octets(v1+"/index/segments/s1/parts?offset=-1", "a"))
 	require.Equal(t, 413, h.octets(v1+"/index/segments/s1/parts", strings.Repeat("x", 1<<20+1)))
-	h.refuses("invalid", "POST", v1+"/index/segments/s1/parts?offset=9", `{"offset":9,"data":"YWI="}`)
+	h.refuses("conflict", "POST", v1+"/index/segments/s1/parts?offset=9", `{"offset":9,"data":"YWI="}`)
 	h.refuses("invalid", "POST", v1+"/index/segments/s1/parts", `{"offset":-1,"data":"YWI="}`)
 	h.ok("POST", v1+"/index/generations", generation(0))
 	h.refuses("not_found", "POST", v1+"/index/generations", generation(2))
 	h.refuses("invalid", "POST", v1+"/index/generations", generation(-1))
+}
+
+// A manager does not send again what is invalid, and a contradiction is.
+func TestResultsThatContradictThemselvesAreContradictions(t *testing.T) {
+	t.Parallel()
+	h := newFixtureWith(t, func(c *api.Config) {
+		c.Index = &fixedIndex{err: code.Manifest{RepoID: "o1", Repo: "r", Refs: []code.Ref{{Name: "main"}, {Name: "main"}}}.Check()}
+	})
+	h.refuses("contradiction", "POST", v1+"/index/generations", `{"id":"o1","repo":"r","refs":[{"name":"main","commit":"c1"},{"name":"main","commit":"c2"}],"files":[]}`)
+	client, err := apicatalog.New(h.server.URL)
+	require.NoError(t, err)
+	defer client.Close()
+	err = client.Ingest(t.Context(), models.Researched{Episode: "e", Clips: []string{"c"}}, time.Now())
+	require.ErrorIs(t, err, fault.ErrContradiction)
+	require.ErrorIs(t, err, fault.ErrInvalid)
 }

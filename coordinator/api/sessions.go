@@ -51,13 +51,12 @@ func (s *server) endSession(ctx context.Context, q *request) (none, error) {
 		return none{}, errNoEngine
 	}
 	id := q.text("session")
-	if i := access.Of(ctx); !i.Roles.Meet(access.Admin) {
-		owner, known := s.workers.owner(id)
-		if !known {
+	if !access.Of(ctx).Roles.Meet(access.Admin) {
+		switch _, err := s.workerOf(ctx, q); {
+		case errors.Is(err, fault.ErrClosed):
 			return none{}, fmt.Errorf("session %.100q: %w: it has ended, or is not of a worker over HTTP", id, fault.ErrNotFound)
-		}
-		if owner != i.ID {
-			return none{}, notOwner(id, i)
+		case err != nil:
+			return none{}, err
 		}
 	}
 	return none{}, s.Engine.EndSession(ctx, id)

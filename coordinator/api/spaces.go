@@ -15,6 +15,7 @@ import (
 	"leasehold/shared/access"
 	"leasehold/shared/api/types"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/retry"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/space"
 	"leasehold/shared/space/browse"
@@ -195,8 +196,15 @@ func (s *server) getTuple(ctx context.Context, q *request, wanted types.Taking) 
 	if err := permission.Take(access.Of(ctx), name); err != nil {
 		return types.Taken{}, err
 	}
-	if wanted.Ack || wanted.Hold != 0 {
-		return s.holdTuple(ctx, q, wanted)
+	if err := s.Acks.Check(); err != nil {
+		return types.Taken{}, err
+	}
+	ttl, err := holdTime(wanted)
+	if err != nil {
+		return types.Taken{}, err
+	}
+	if wanted.Ack {
+		return s.holdTuple(ctx, q, wanted, ttl)
 	}
 	if err := requireWritable(name); err != nil {
 		return types.Taken{}, err
@@ -207,7 +215,9 @@ func (s *server) getTuple(ctx context.Context, q *request, wanted types.Taking) 
 		op = space.OpID{Session: s.Conn.Session(), Seq: s.gets.Add(1)}
 		// Recent, because concurrent requests reach the engine out of order.
 		reply, err := s.Conn.Do(ctx, space.Request{Verb: v, Space: name, Template: t, Op: op, Ack: true, Recent: true})
-		claimed.ID, claimed.Token = task.TokenOf(reply.Tuple)
+		if name == task.Space { // the get is a claim
+			claimed.ID, claimed.Token = task.TokenOf(reply.Tuple)
+		}
 		return reply, err
 	}
 	got, err := lookUp(ctx, l, func(ctx context.Context, t tuple.Template) (tuple.Tuple, error) {
@@ -218,18 +228,27 @@ func (s *server) getTuple(ctx context.Context, q *request, wanted types.Taking) 
 		return reply.Tuple, reply.Found, err
 	})
 	// If getTuple returns an error, the attempt took nothing, and finish is not called.
-	q.finish = func(written bool) {
-		if name == task.Space && !written { // the get was a claim
-			_ = s.tasks.HandBack(context.WithoutCancel(ctx), claimed) // an error means that the claim has ended
-		}
-		end := space.VerbBack
-		if written {
-			end = space.VerbAck
-		}
-		// An error only means that the coordinator stops; then the session's holds end too.
-		_, _ = s.Conn.Do(context.WithoutCancel(ctx), space.Request{Verb: end, Op: op})
-	}
+	q.finish = func(written bool) { s.endGet(ctx, op, claimed, written) }
 	return types.Taken{Line: got.Line, Fields: got.Fields}, err
+}
+
+// endGet acknowledges a get whose response was written. Otherwise it gives back what the get took, and the claim of a
+// get in the space of tasks, which has a token. An error that cannot pass means that the coordinator stops, so that the
+// session's holds end too.
+func (s *server) endGet(ctx context.Context, op space.OpID, claimed task.Item, written bool) {
+	r := space.Request{Verb: space.VerbBack, Op: op}
+	if written {
+		r.Verb = space.VerbAck
+	}
+	_ = s.Acks.Do(context.WithoutCancel(ctx), func(ctx context.Context) error {
+		if claimed.Token != 0 && !written {
+			if err := s.tasks.HandBack(ctx, claimed); retry.CanPass(err) { // another error means that the claim has ended
+				return err
+			}
+		}
+		_, err := s.Conn.Do(ctx, r)
+		return err
+	})
 }
 
 // lookUp returns a tuple that matches. It calls poll, which does not block and reports whether a tuple matched,

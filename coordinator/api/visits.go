@@ -135,8 +135,11 @@ func checkOutcome(o models.Outcome) error {
 	if o.At.IsZero() || !models.ValidID(o.Origin) {
 		return fmt.Errorf("outcome: %w: want an origin's id and the time of its visit", fault.ErrInvalid)
 	}
-	if len(o.ChangedAt) > models.MaxChanges || o.Changes < 0 || o.Window < 0 || o.New != nil && *o.New < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0 && o.FreshFor >= 0) || o.CrawlDelay != nil && !(*o.CrawlDelay >= 0) {
+	if len(o.ChangedAt) > models.MaxChanges || o.Items < 0 || o.Changes < 0 || o.Window < 0 || o.New != nil && *o.New < 0 || o.Size < 0 || !(o.Took >= 0 && o.RetryAfter >= 0 && o.FreshFor >= 0) || o.CrawlDelay != nil && !(*o.CrawlDelay >= 0) {
 		return fmt.Errorf("outcome: %w: want numbers of 0 or more, and at most %d times of changes", fault.ErrInvalid, models.MaxChanges)
+	}
+	if err := checkListed(o.Listed); err != nil {
+		return fmt.Errorf("outcome: listed: %w", err)
 	}
 	if o.Skip != nil && !o.Skip.Valid() {
 		return fmt.Errorf("outcome: skip: %w: want hours from 0 to 23, and days from Monday to Sunday", fault.ErrInvalid)
@@ -146,6 +149,26 @@ func checkOutcome(o models.Outcome) error {
 	}
 	if !slices.Contains([]models.Status{models.Eventful, models.Uneventful, models.Failed, models.NotFound}, o.Status) {
 		return fmt.Errorf("outcome: status %.64q: %w: use one of eventful, uneventful, failed and not_found", o.Status, fault.ErrInvalid)
+	}
+	if !slices.Contains([]models.Fault{"", models.HostFault, models.GoneFault}, o.Fault) {
+		return fmt.Errorf("outcome: fault %.64q: %w: use host or gone", o.Fault, fault.ErrInvalid)
+	}
+	return nil
+}
+
+// checkListed refuses a list with values out of range with fault.ErrInvalid; nil is none. Origins that its lister may
+// not list pass, because they are left out later.
+func checkListed(l *models.Listed) error {
+	if l == nil {
+		return nil
+	}
+	if len(l.Origins) > models.MaxListed || l.From < 0 || l.Next < 0 {
+		return fmt.Errorf("%w: want at most %d origins, and from and next of 0 or more", fault.ErrInvalid, models.MaxListed)
+	}
+	for i, n := range l.Origins {
+		if !n.Kind.Known() && !n.Kind.IsProgram() {
+			return fmt.Errorf("origin %d: kind %.64q: %w: want 1 to 32 of a-z 0-9 _ -, the first a letter", i, n.Kind, fault.ErrInvalid)
+		}
 	}
 	return nil
 }

@@ -137,11 +137,11 @@ func TestBranchesOfAnOriginAreKeptUntilOthersAreNamed(t *testing.T) {
 	require.Equal(t, both, add(`,"branches":["main","release-*"]`))
 	require.Equal(t, []any{"v*"}, h.ok("GET", v1+"/origins/"+id, "")["tags"], "they are kept")
 	h.refuses("invalid", "POST", v1+"/origins", `{"kind":"git","uri":"https://example.org/x.git","tags":["a b"]}`)
-	h.refuses("invalid", "POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f","tags":["v1"]}`)
+	h.refuses("conflict", "POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f","tags":["v1"]}`)
 	for _, bad := range []string{`[""]`, `["-f"]`, `["["]`, `["a b"]`, `["a\u0000b"]`, `"main"`, `[` + strings.Repeat(`"b",`, 64) + `"b"]`} {
 		h.refuses("invalid", "POST", v1+"/origins", `{"kind":"git","uri":"https://example.org/x.git","branches":`+bad+`}`)
 	}
-	h.refuses("invalid", "POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f","branches":["main"]}`)
+	h.refuses("conflict", "POST", v1+"/origins", `{"kind":"feed","uri":"https://example.org/f","branches":["main"]}`)
 }
 
 func TestRepositoriesOfAListerHaveItsBranches(t *testing.T) {
@@ -259,9 +259,11 @@ func TestTheHoursOfAnOriginAreSetOverTheAPI(t *testing.T) {
 	require.EqualValues(t, 3600, shown["every_s"])
 	h.ok("PATCH", v1+"/origins/"+id, `{"hours":"any"}`)
 	require.Nil(t, h.ok("GET", v1+"/origins/"+id+"/schedule", "")["hours"])
-	for _, bad := range []string{`{"hours":""}`, `{"hours":"25:00-06:00"}`, `{"hours":"22:00-06:00@Nowhere"}`, `{"every_s":1}`, `{}`} {
+	for _, bad := range []string{`{"hours":""}`, `{"hours":"25:00-06:00"}`, `{"every_s":1}`, `{}`} {
 		h.refuses("invalid", "PATCH", v1+"/origins/"+id, bad)
 	}
+	h.refuses("not_found", "PATCH", v1+"/origins/"+id, `{"hours":"22:00-06:00@Nowhere"}`)
+	h.refuses("conflict", "PATCH", v1+"/origins/"+id, `{"hours":"22:00-22:00"}`)
 	h.refuses("invalid", "POST", v1+"/origins", add+`,"hours":"22"}`)
 	h.refuses("not_found", "PATCH", v1+"/origins/feed-0", `{"hours":"any"}`)
 }

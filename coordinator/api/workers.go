@@ -44,6 +44,15 @@ type workers struct {
 
 	mu   sync.Mutex // guards open
 	open map[string]*worker
+
+	turns [256]sync.Mutex // by a hash of the session's id: see turn
+}
+
+// find returns an open session; nil if there is none.
+func (all *workers) find(id string) *worker {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	return all.open[id]
 }
 
 // worker is the session of a worker. Every request of it is a sign of life.
@@ -69,37 +78,57 @@ func (s *server) openSession(ctx context.Context, q *request, n types.NewSession
 	if s.Engine == nil {
 		return types.WorkerSession{}, errNoEngine
 	}
-	w, err := s.newWorker(q, n)
+	if n.Resume != "" {
+		defer s.workers.turn(n.Resume)()
+	}
+	w, err := s.openWorker(ctx, q, n)
 	if err != nil {
 		return types.WorkerSession{}, err
 	}
-	if err := s.workers.peers.Take(w.peer); err != nil {
+	if err := remember(ctx, w, n); err != nil {
+		if n.Resume == "" { // a resumed one has tasks, and can be used
+			_ = s.Engine.EndSession(context.WithoutCancel(ctx), w.Session()) // else its TTL ends it
+		}
 		return types.WorkerSession{}, err
+	}
+	return s.beat(ctx, w, 0)
+}
+
+// openWorker opens or resumes a session, and adds it to those that are open.
+func (s *server) openWorker(ctx context.Context, q *request, n types.NewSession) (*worker, error) {
+	w, err := s.newWorker(q, n)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.workers.peers.Take(w.peer); err != nil {
+		return nil, err
 	}
 	id := cmp.Or(n.Resume, coordinator.SessionID("worker")+s.ownerTag(w.owner))
 	if !strings.HasSuffix(n.Resume, s.ownerTag(w.owner)) && n.Resume != "" {
 		s.workers.peers.Return(w.peer)
-		return types.WorkerSession{}, notOwner(id, access.Of(ctx))
+		return nil, notOwner(id, access.Of(ctx))
 	}
 	w.GateSession, err = s.Engine.OpenGateSession(ctx, engine.Opening{ID: id, TTL: w.ttl, Resume: n.Resume != "", Process: space.Process{
 		Mode: "worker", Host: cmp.Or(n.Host, hostOf(q.RemoteAddr)), PID: n.PID, Version: n.Version, Name: n.Name,
 	}})
 	if err != nil {
 		s.workers.peers.Return(w.peer)
-		return types.WorkerSession{}, err
+		return nil, err
 	}
 	s.workers.add(w, id, n.Serves)
 	if s.Auth != nil && ctx.Err() != nil { // the identity may have been revoked before add, and its sessions ended
 		s.endSessionOf(context.WithoutCancel(ctx), id, w.owner)
-		return types.WorkerSession{}, context.Cause(ctx)
+		return nil, context.Cause(ctx)
 	}
-	return s.beat(ctx, w, 0)
+	return w, nil
 }
+
+func (s *server) maxSessionTTL() time.Duration { return cmp.Or(s.MaxTTL, time.Minute) }
 
 // newWorker checks the body that opens a session, and returns a worker without the session. The comparison of the
 // TTL is negated, because NaN must not pass.
 func (s *server) newWorker(q *request, n types.NewSession) (*worker, error) {
-	most := cmp.Or(s.MaxTTL, time.Minute)
+	most := s.maxSessionTTL()
 	w := &worker{owner: access.Of(q.Context()).ID, receiving: make(chan struct{}, 1), peer: peer.OfText(q.RemoteAddr, s.Exempt), ttl: min(defaultTTL, most)}
 	if n.TTL != nil {
 		w.ttl = n.TTL.Duration()
@@ -115,14 +144,19 @@ func (s *server) newWorker(q *request, n types.NewSession) (*worker, error) {
 	if len(n.Serves) > status.MaxServed {
 		return nil, fmt.Errorf("serves: %w: %d actions, at most %d", fault.ErrInvalid, len(n.Serves), status.MaxServed)
 	}
+	slots := int64(0)
 	for _, served := range n.Serves {
 		if !models.ValidID(served.Action) || served.Slots < 1 || served.Slots > status.MaxSlots {
 			return nil, fmt.Errorf("serves: action %.64q, slots %d: %w: %s, and 1 to %d slots", served.Action, served.Slots, fault.ErrInvalid, models.IDRule, status.MaxSlots)
 		}
 		if slices.Contains(w.actions, served.Action) {
-			return nil, fmt.Errorf("serves: action %s: %w: it is there twice", served.Action, fault.ErrInvalid)
+			return nil, fmt.Errorf("serves: action %s: %w: it is there twice", served.Action, fault.ErrConflict)
 		}
 		w.actions = append(w.actions, served.Action)
+		slots += served.Slots
+		if slots > status.MaxSlots {
+			return nil, fmt.Errorf("serves: %w: want at most %d slots of all actions together", fault.ErrConflict, status.MaxSlots)
+		}
 	}
 	return w, nil
 }
@@ -148,17 +182,6 @@ func (all *workers) add(w *worker, id string, serves []types.Served) {
 		}
 	}
 	all.open[id] = w
-}
-
-// owner returns the id of the identity that opened a session. known is false if the session is not of a worker over
-// HTTP, or if it has ended and was forgotten.
-func (all *workers) owner(id string) (owner string, known bool) {
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	if w := all.open[id]; w != nil {
-		return w.owner, true
-	}
-	return "", false
 }
 
 // of returns the sessions that an identity opened.
@@ -189,19 +212,28 @@ func notOwner(session string, i access.Identity) error {
 }
 
 // keepAlive returns the session of a request, and starts its TTL again. fault.ErrClosed means that the session
-// has ended, or that it was opened before the coordinator was started.
+// has ended.
 func (s *server) keepAlive(ctx context.Context, q *request) (*worker, error) {
+	w, err := s.workerOf(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	return w, w.heartbeat.Beat(ctx)
+}
+
+// workerOf returns the session of a request, which must be of the caller.
+func (s *server) workerOf(ctx context.Context, q *request) (w *worker, err error) {
 	id := q.text("session")
-	s.workers.mu.Lock()
-	w := s.workers.open[id]
-	s.workers.mu.Unlock()
-	if w == nil {
-		return nil, fmt.Errorf("session %.100q: %w: it has ended, or the coordinator has restarted; open a session, with resume to keep its tasks", id, fault.ErrClosed)
+	if w = s.workers.find(id); w == nil {
+		w, err = s.recall(ctx, q, id)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if i := access.Of(ctx); i.ID != w.owner {
 		return nil, notOwner(id, i)
 	}
-	return w, w.heartbeat.Beat(ctx)
+	return w, nil
 }
 
 // beat waits for a message of the session, up to wait, and returns the session and the tasks that it has, and

@@ -226,6 +226,9 @@ func (w *Watcher) publish(items []models.Attention, now time.Time) {
 	slices.SortStableFunc(shown, compare)
 	w.since = since
 	w.report = models.AttentionReport{At: now.UTC(), Items: shown[:min(len(shown), maxItems)]}
+	if w.Index != nil {
+		w.report.SearchCluster = w.Index.Cluster()
+	}
 	close(w.changed)
 	w.changed = make(chan struct{})
 }

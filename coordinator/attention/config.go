@@ -56,6 +56,7 @@ type Visits interface {
 type Index interface {
 	Lacks() (code.Lack, error)
 	Waits() (since time.Time, err error)
+	Cluster() string // of the search server; empty if there is none, or it is not known yet
 }
 
 // Invites has the invites by which processes join: an auth.Auth.

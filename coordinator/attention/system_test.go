@@ -146,6 +146,8 @@ func (l *lacking) Waits() (since time.Time, err error) {
 	return since, nil
 }
 
+func (l *lacking) Cluster() string { return "cluster-1" }
+
 func (l *lacking) Lacks() (code.Lack, error) { return code.Lack{Repos: *l.repos.Load()}, nil }
 
 func (l *lacking) set(repos ...code.RepoInfo) { l.repos.Store(&repos) }
@@ -180,6 +182,7 @@ func TestASearchServerThatIsAwayIsShown(t *testing.T) {
 		i := f.only(models.CauseSearchServer)
 		require.Equal(f, models.StopsWork, i.Severity)
 		require.Contains(f, i.Detail, "429")
+		require.Equal(f, "cluster-1", f.c.Watcher().Attention().SearchCluster)
 		index.waits.Store(nil)
 		f.wait(5 * time.Second)
 		require.Empty(f, f.items(models.CauseSearchServer))

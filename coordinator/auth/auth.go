@@ -31,6 +31,8 @@ type Config struct {
 	Store     *admission.Store
 	Log       *slog.Logger
 	Now       func() time.Time
+	// Keep keeps the CA elsewhere too, after each change; nil: it is in the folder alone.
+	Keep func(context.Context) error
 }
 
 // Auth authenticates clients. Its methods may be called concurrently.

@@ -20,7 +20,7 @@ import (
 	"leasehold/coordinator/authority"
 	"leasehold/shared/access"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/identity"
 )
 
@@ -37,7 +37,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	h := &fixture{T: t, clock: time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC), log: &bytes.Buffer{}}
-	file, err := sqlfile.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), sqlite.Format(admission.Schema()))
+	file, err := sqlfile.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"), store.Format(admission.Schema()))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	store, err := admission.New(t.Context(), file, h.now)

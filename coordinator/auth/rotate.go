@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"leasehold/shared/identity"
@@ -14,6 +15,11 @@ func (a *Auth) Rotate(ctx context.Context, end time.Time) error {
 	record := func(next identity.Fingerprint) error { return a.Store.SetCAs(ctx, current, next.String()) }
 	if err := a.Authority.Rotate(end, record); err != nil {
 		return err
+	}
+	if a.Keep != nil {
+		if err := a.Keep(context.WithoutCancel(ctx)); err != nil {
+			return fmt.Errorf("this coordinator has a new CA, and the others of its realm do not get it: %w", err)
+		}
 	}
 	// A crash before this leaves both, and the next start keeps the one in the folder.
 	if err := a.Store.SetCAs(context.WithoutCancel(ctx), a.Authority.Fingerprint().String()); err != nil {

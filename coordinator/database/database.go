@@ -1,7 +1,7 @@
 // Package database opens the one SQLite file of a coordinator: the catalog, the
 // schedule of the visits of its origins, whom the coordinator admits, and the history of its tasks.
 //
-// The tables belong to the packages shared/catalog/sqlite, coordinator/visits, coordinator/admission and
+// The tables belong to the packages shared/catalog/store, coordinator/visits, coordinator/admission and
 // coordinator/history.
 // They share a file so that an origin enters and leaves both in one transaction; neither
 // package imports the other.
@@ -16,8 +16,10 @@ import (
 	"leasehold/coordinator/admission"
 	"leasehold/coordinator/history"
 	"leasehold/coordinator/visits"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
+	"leasehold/shared/fault"
 	"leasehold/shared/process/clock"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -25,16 +27,17 @@ import (
 // Memory is the path of a database in memory, which is not kept.
 const Memory = sqlfile.Memory
 
-// Database is an open file. Catalog and Visits may be used until Close.
+// Database is an open file, or a realm of a PostgreSQL database. Catalog and Visits may be used until Close.
 type Database struct {
-	Catalog   *sqlite.Store
+	Catalog   *store.Store
 	Visits    *visits.Store
 	Admission *admission.Store
 	History   *history.Store
-	file      *sqlfile.File
-	marks     uint64 // rows that SetMark has changed
-	last      row    // the mark in the database
-	emptied   int    // how often the log was emptied when last was written
+	db        sqldb.Database
+	file      *sqlfile.File // the same; nil: it is a realm
+	marks     uint64        // rows that SetMark has changed
+	last      row           // the mark in the database
+	emptied   int           // how often the log was emptied when last was written
 
 	examined atomic.Pointer[Examination] // the latest one; nil: none
 }
@@ -63,33 +66,48 @@ func open(ctx context.Context, path string, plan *policy.Plan, onStep func(strin
 	if err != nil {
 		return nil, fmt.Errorf("database %s: %w", path, err)
 	}
-	visits, err := visits.New(ctx, file, plan)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
+	d, err := over(ctx, file, plan)
+	if err == nil {
+		d.file = file
+		err = file.Read(ctx, "database.Open", d.last.read) // the mark
 	}
-	catalog := sqlite.New(file, visits)
-	visits.Attach(catalog)
-	admitted, err := admission.New(ctx, file, clock.Now)
 	if err != nil {
-		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
-	}
-	d := &Database{Catalog: catalog, Visits: visits, Admission: admitted, History: history.New(file), file: file}
-	if err := file.Read(ctx, "database.Open", d.last.read); err != nil { // the mark
 		return nil, errors.Join(fmt.Errorf("database %s: %w", path, err), file.Close())
 	}
 	return d, nil
 }
 
-// format describes the file with the tables of all packages.
-func format() sqlfile.Format {
-	return sqlite.Format(visits.Schema(), pairSchema, admission.Schema(), history.Schema())
+// over opens the stores of all packages over a database that has their tables.
+func over(ctx context.Context, db sqldb.Database, plan *policy.Plan) (*Database, error) {
+	visits, err := visits.New(ctx, db, plan)
+	if err != nil {
+		return nil, err
+	}
+	catalog := store.New(db, visits)
+	visits.Attach(catalog)
+	admitted, err := admission.New(ctx, db, clock.Now)
+	if err != nil {
+		return nil, err
+	}
+	return &Database{Catalog: catalog, Visits: visits, Admission: admitted, History: history.New(db), db: db}, nil
 }
 
-// Copy writes the database as of one moment to a new file at path, while it is used.
-func (d *Database) Copy(ctx context.Context, path string) error { return d.file.Copy(ctx, path) }
+// format describes the file with the tables of all packages.
+func format() sqlfile.Format {
+	return store.Format(visits.Schema(), pairSchema, admission.Schema(), history.Schema())
+}
+
+// Copy writes the database as of one moment to a new file at path, while it is used. For a realm it fails with
+// fault.ErrInvalid.
+func (d *Database) Copy(ctx context.Context, path string) error {
+	if d.file == nil {
+		return fmt.Errorf("copy the catalog: a realm is in the backups of its PostgreSQL database: %w", fault.ErrInvalid)
+	}
+	return d.file.Copy(ctx, path)
+}
 
 // Health returns nil if the database can be written, and otherwise why not and since when.
-func (d *Database) Health() error { return d.file.Health() }
+func (d *Database) Health() error { return d.db.Health() }
 
-// Close waits for calls under way and gives up the file. A second Close returns nil.
-func (d *Database) Close() error { return d.file.Close() }
+// Close waits for calls under way and gives up the database. A second Close returns nil.
+func (d *Database) Close() error { return d.db.Close() }

@@ -7,17 +7,20 @@ import (
 	"time"
 
 	"leasehold/models"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/catalog/sqlfile"
 )
 
-// pairChecks examine what the catalog and the schedule have in common.
-var pairChecks = []sqlfile.Check{
-	{Name: "schedule", Query: "SELECT s.id, s.kind, s.uri, coalesce(o.kind, ''), coalesce(o.uri, '') FROM schedule s LEFT JOIN origin o ON o.id = s.id", Damage: differs},
+// sameOrigins examines what the catalog and the schedule have in common.
+var sameOrigins = sqldb.Check{Name: "schedule", Query: "SELECT s.id, s.kind, s.uri, coalesce(o.kind, ''), coalesce(o.uri, '') FROM schedule s LEFT JOIN origin o ON o.id = s.id", Damage: differs}
+
+// pairChecks are the checks of a database file.
+var pairChecks = []sqldb.Check{sameOrigins,
 	{Name: "mark", Query: "SELECT 'the mark has a value out of its range' FROM pair WHERE counter < 0 OR confirmed < 0 OR in_file < 0 OR in_file > counter"},
 }
 
 // differs checks that an origin of the schedule is the same in the catalog. The schedule has its URI without passwords.
-func differs(row sqlfile.Row) (string, error) {
+func differs(row sqldb.Row) (string, error) {
 	var id, kind, uri, catalogKind, catalogURI string
 	err := row.Scan(&id, &kind, &uri, &catalogKind, &catalogURI)
 	if kind != catalogKind || uri != models.Redact(catalogURI) {
@@ -41,8 +44,8 @@ type Examination struct {
 	Err    error    // why it could not be finished
 }
 
-// Examine lists the damage in the database, as sqlfile.File.Examine does.
-func (d *Database) Examine(ctx context.Context) ([]string, error) { return d.file.Examine(ctx) }
+// Examine lists the damage in the database, as sqldb.Database.Examine of its driver does.
+func (d *Database) Examine(ctx context.Context) ([]string, error) { return d.db.Examine(ctx) }
 
 // Examine lists the damage in the database at path, which no process has open. It changes nothing.
 func Examine(ctx context.Context, path string) ([]string, error) {

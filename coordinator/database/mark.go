@@ -8,14 +8,16 @@ import (
 	"os"
 	"time"
 
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/fault"
 	"leasehold/shared/space/journal/pairing"
 )
 
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-var pairSchema = sqlfile.Schema{Name: "pair", Migrations: migrations, Checks: pairChecks}
+var pairSchema = sqldb.Schema{Name: "pair", Migrations: migrations, Checks: pairChecks}
 
 // FindState returns in which state the file at path is. It does not make one, and changes nothing. No process may
 // have the file open. A *pairing.Mixed means that the file and its log do not belong together, so that it must
@@ -63,29 +65,39 @@ type row struct {
 }
 
 // read reads the row, if there is one. A file whose making was interrupted has no table.
-func (r *row) read(c *sqlfile.Conn) error {
+func (r *row) read(c *sqldb.Conn) error {
 	if tables, err := c.Number("SELECT count(*) FROM sqlite_schema WHERE name = 'pair'"); err != nil || tables == 0 {
 		return err
 	}
 	var at int64
 	ok, err := c.One("SELECT instance, counter, confirmed, at, other, in_file FROM pair", nil,
-		sqlfile.Into(&r.mark.Instance, &r.mark.Counter, &r.mark.Confirmed, &at, &r.mark.Other, &r.inFile))
+		sqldb.Into(&r.mark.Instance, &r.mark.Counter, &r.mark.Confirmed, &at, &r.mark.Other, &r.inFile))
 	if ok {
 		r.mark.At = time.Unix(0, at)
 	}
 	return err
 }
 
-// Mark returns the mark that keeps the database and a journal together. Its Instance is empty if there is none.
+// errNoPair is the error of a realm, whose journal is in the same database.
+var errNoPair = fmt.Errorf("a realm has no mark, because its journal is in the same database: %w", fault.ErrInvalid)
+
+// Mark returns the mark that keeps the database and a journal together. Its Instance is empty if there is none, as in a
+// realm.
 func (d *Database) Mark(ctx context.Context) (pairing.Mark, error) {
+	if d.file == nil {
+		return pairing.Mark{}, nil
+	}
 	var r row
 	err := d.file.Read(ctx, "database.Mark", r.read)
 	return r.mark, err
 }
 
 // SetMark writes the mark. It is durable when SetMark returns nil. SetMark and Changes
-// must not be called concurrently.
+// must not be called concurrently. For a realm it fails with fault.ErrInvalid.
 func (d *Database) SetMark(ctx context.Context, m pairing.Mark) error {
+	if d.file == nil {
+		return errNoPair
+	}
 	if d.file.LogEmptied() > d.emptied {
 		d.last.inFile = d.last.mark.Counter // SQLite emptied the log, after it had copied this mark to the file
 	}
@@ -99,17 +111,21 @@ func (d *Database) SetMark(ctx context.Context, m pairing.Mark) error {
 }
 
 // write puts the row in place of the one before, because a database has one mark.
-func (r row) write(ctx context.Context, file *sqlfile.File) error {
-	return file.Write(ctx, "database.SetMark", func(c *sqlfile.Conn) error {
+func (r row) write(ctx context.Context, file sqldb.Database) error {
+	return file.Write(ctx, "database.SetMark", func(c *sqldb.Conn) error {
 		return c.Exec(`INSERT INTO pair (id, instance, counter, confirmed, at, other, in_file) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6)
 			ON CONFLICT (id) DO UPDATE SET instance = ?1, counter = ?2, confirmed = ?3, at = ?4, other = ?5, in_file = ?6`,
 			r.mark.Instance, int64(r.mark.Counter), int64(r.mark.Confirmed), r.mark.At.UnixNano(), r.mark.Other, int64(r.inFile))
 	})
 }
 
-// Changes returns how many rows were changed since Open, marks excepted.
+// Changes returns how many rows were changed since Open, marks excepted. For a realm it fails with
+// fault.ErrInvalid.
 func (d *Database) Changes(ctx context.Context) (n uint64, err error) {
-	err = d.file.Write(ctx, "database.Changes", func(c *sqlfile.Conn) error {
+	if d.file == nil {
+		return 0, errNoPair
+	}
+	err = d.file.Write(ctx, "database.Changes", func(c *sqldb.Conn) error {
 		all, err := c.Number("SELECT total_changes()")
 		n = uint64(all) - d.marks
 		return err
@@ -119,7 +135,7 @@ func (d *Database) Changes(ctx context.Context) (n uint64, err error) {
 
 // Describe returns what the database holds, for people.
 func (d *Database) Describe(ctx context.Context) (text string, err error) {
-	err = d.file.Read(ctx, "database.Describe", func(c *sqlfile.Conn) error {
+	err = d.db.Read(ctx, "database.Describe", func(c *sqldb.Conn) error {
 		origins, err := c.Number("SELECT count(*) FROM origin")
 		if err != nil {
 			return err

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/sqldb"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -100,7 +100,7 @@ func TestAFileWithAScheduleIsNotOpenedAsACatalogAlone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	requireUsable(t, dir)
-	_, err := sqlite.Open(t.Context(), filepath.Join(dir, "catalog.db"))
+	_, err := store.Open(t.Context(), filepath.Join(dir, "catalog.db"))
 	require.ErrorIs(t, err, fault.ErrInvalid)
 	require.ErrorContains(t, err, "which this program does not know")
 }
@@ -119,8 +119,8 @@ func schemaOf(t *testing.T, path string) (all []string) {
 	t.Helper()
 	d, err := Open(t.Context(), path, "value", policy.DefaultRules())
 	require.NoError(t, err)
-	require.NoError(t, d.file.Read(t.Context(), "schema", func(c *sqlfile.Conn) error {
-		return c.All("SELECT coalesce(sql, name) FROM sqlite_schema ORDER BY name", nil, func(row sqlfile.Row) error {
+	require.NoError(t, d.file.Read(t.Context(), "schema", func(c *sqldb.Conn) error {
+		return c.All("SELECT coalesce(sql, name) FROM sqlite_schema ORDER BY name", nil, func(row sqldb.Row) error {
 			var text string
 			err := row.Scan(&text)
 			all = append(all, text)

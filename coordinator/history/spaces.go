@@ -7,7 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 )
 
 // MaxSpaces is how many spaces of an interval have counts of their own; those of the others are in Other.
@@ -25,10 +25,10 @@ type SpacePoint struct {
 }
 
 // setSpaces replaces the tuples of the interval of a step that contains at.
-func setSpaces(c *sqlfile.Conn, step time.Duration, at time.Time, spaces map[string]Tuples) error {
+func setSpaces(c *sqldb.Conn, step time.Duration, at time.Time, spaces map[string]Tuples) error {
 	seconds, begin := int64(step/time.Second), at.Truncate(step).Unix()
 	before := map[string]bool{}
-	if err := c.All("SELECT space FROM space_interval WHERE step = ?1 AND at = (SELECT max(at) FROM space_interval WHERE step = ?1 AND at <= ?2)", []any{seconds, begin}, func(row sqlfile.Row) error {
+	if err := c.All("SELECT space FROM space_interval WHERE step = ?1 AND at = (SELECT max(at) FROM space_interval WHERE step = ?1 AND at <= ?2)", []any{seconds, begin}, func(row sqldb.Row) error {
 		var space string
 		err := row.Scan(&space)
 		before[space] = true
@@ -67,7 +67,7 @@ func boundedSpaces(before map[string]bool, spaces map[string]Tuples) map[string]
 			continue
 		}
 		if name != Other {
-			if places == MaxSpaces || len(name) > maxName {
+			if places == MaxSpaces || !fits(name) {
 				name = Other
 			} else {
 				places++
@@ -83,9 +83,9 @@ func boundedSpaces(before map[string]bool, spaces map[string]Tuples) map[string]
 // Store.Read for which intervals there are.
 func (s *Store) ReadSpaces(ctx context.Context, q Query) (map[string][]SpacePoint, error) {
 	points := map[string][]SpacePoint{}
-	err := s.file.Read(ctx, "read the history of spaces", func(c *sqlfile.Conn) error {
+	err := s.file.Read(ctx, "read the history of spaces", func(c *sqldb.Conn) error {
 		return c.All("SELECT space, at, visible, held FROM space_interval WHERE step = ?1 AND at >= ?2 AND at < ?3 AND (?4 = '' OR space = ?4) ORDER BY at",
-			[]any{int64(q.Step / time.Second), q.From.Unix(), q.To.Unix(), q.Space}, func(row sqlfile.Row) error {
+			[]any{int64(q.Step / time.Second), q.From.Unix(), q.To.Unix(), q.Space}, func(row sqldb.Row) error {
 				var name string
 				var at int64
 				var p SpacePoint

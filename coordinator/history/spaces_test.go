@@ -21,7 +21,7 @@ func (h *fixture) hold(space string, visible, held int64) {
 // tuples returns the points of all spaces, of all time.
 func (h *fixture) tuples(step time.Duration) map[string][]history.SpacePoint {
 	h.Helper()
-	all, err := h.db.History.ReadSpaces(h.Context(), history.Query{Step: step, From: time.Unix(0, 0), To: time.Unix(1<<40, 0)})
+	all, err := h.store.ReadSpaces(h.Context(), history.Query{Step: step, From: time.Unix(0, 0), To: time.Unix(1<<40, 0)})
 	require.NoError(h, err)
 	return all
 }
@@ -50,7 +50,7 @@ func TestEachMinuteHasTheTuplesOfSpacesAtItsEnd(t *testing.T) {
 			minutes["task"] = append(minutes["task"], history.SpacePoint{At: begin.Add(time.Duration(n) * time.Minute), Tuples: history.Tuples{Visible: 3}})
 		}
 		require.Equal(t, minutes, h.tuples(history.Minute), "after a restart")
-		one, err := h.db.History.ReadSpaces(h.Context(), history.Query{Space: "task", Step: history.Minute, From: begin, To: begin.Add(time.Minute)})
+		one, err := h.store.ReadSpaces(h.Context(), history.Query{Space: "task", Step: history.Minute, From: begin, To: begin.Add(time.Minute)})
 		require.NoError(t, err)
 		require.Equal(t, map[string][]history.SpacePoint{"task": minutes["task"][:1]}, one)
 	})
@@ -88,7 +88,7 @@ func TestAllActionsAreReadAtOnce(t *testing.T) {
 		h.note("mail")
 		h.note("resize")
 		h.sleep(2 * time.Minute)
-		all, err := h.db.History.ReadActions(h.Context(), history.Query{Step: history.Minute, From: begin, To: begin.Add(time.Hour)})
+		all, err := h.store.ReadActions(h.Context(), history.Query{Step: history.Minute, From: begin, To: begin.Add(time.Hour)})
 		require.NoError(t, err)
 		one := history.Counts{Created: 1, Done: 1, Failed: 2, Dead: 1}
 		require.Equal(t, map[string][]history.Point{"resize": {{At: begin, Counts: one}, {At: begin.Add(time.Minute), Counts: one}}, "mail": {{At: begin.Add(time.Minute), Counts: one}}}, all)

@@ -12,7 +12,8 @@ import (
 	"time"
 
 	"leasehold/coordinator/actions"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
+	"leasehold/shared/process/wording"
 )
 
 // Bounds of the history. It has at most (Minutes+TenMinutes)*(MaxActions+MaxSpaces+3) rows, which is 355,968. They take
@@ -22,7 +23,7 @@ const (
 	TenMinutes = 14 * 24 * 6       // intervals of ten minutes
 	MaxActions = actions.MaxLabels // of an interval; the counts of others are those of Other
 	Other      = actions.Other     // name of the sum of the other actions
-	maxName    = 250               // bytes of the name of an action or a space; one that is longer counts to Other
+	maxName    = 250               // bytes of the name of an action or a space; one that is longer, or has NUL, counts to Other
 	Minute     = time.Minute       // the shorter step
 	TenMinute  = 10 * time.Minute  // the longer step
 )
@@ -33,11 +34,11 @@ var intervals = []struct {
 	number int64
 }{{Minute, Minutes}, {TenMinute, TenMinutes}}
 
-//go:embed migrations/*.sql
+//go:embed migrations/*.sql migrations/postgres/*.sql
 var migrations embed.FS
 
 // Schema is the store's part of a database file.
-func Schema() sqlfile.Schema { return sqlfile.Schema{Name: "history", Migrations: migrations} }
+func Schema() sqldb.Schema { return sqldb.Schema{Name: "history", Migrations: migrations} }
 
 // Counts are the events of tasks in an interval, and the tasks that waited for a worker at its end.
 type Counts struct {
@@ -56,10 +57,10 @@ type Point struct {
 }
 
 // Store is the history in a database file. It may be used concurrently.
-type Store struct{ file *sqlfile.File }
+type Store struct{ file sqldb.Database }
 
 // New returns the history in a file with Schema. The caller closes the file.
-func New(file *sqlfile.File) *Store { return &Store{file} }
+func New(file sqldb.Database) *Store { return &Store{file} }
 
 // A Sample is what happened lately: the counts of actions, and the tuples that spaces have.
 type Sample struct {
@@ -71,7 +72,7 @@ type Sample struct {
 // of the intervals. Beyond the bounds, intervals that begin after now go first, because only a wrong clock made them, and
 // then the oldest. A crash of the machine may undo it.
 func (s *Store) Add(ctx context.Context, at, now time.Time, sample Sample) error {
-	return s.file.Note(ctx, "write the history", func(c *sqlfile.Conn) error {
+	return s.file.Note(ctx, "write the history", func(c *sqldb.Conn) error {
 		for _, i := range intervals {
 			if err := addTo(c, i.step, at, sample.Actions); err != nil {
 				return err
@@ -88,14 +89,15 @@ func (s *Store) Add(ctx context.Context, at, now time.Time, sample Sample) error
 }
 
 // addTo adds counts to the interval of a step that contains at.
-func addTo(c *sqlfile.Conn, step time.Duration, at time.Time, counts map[string]Counts) error {
+func addTo(c *sqldb.Conn, step time.Duration, at time.Time, counts map[string]Counts) error {
 	seconds, begin := int64(step/time.Second), at.Truncate(step).Unix()
 	var sum Counts
 	for _, n := range counts {
 		sum = sum.plus(n)
 	}
-	if err := c.Exec(`INSERT INTO task_interval (step, at, created, done, failed, dead, waiting) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-		ON CONFLICT DO UPDATE SET created = created + ?3, done = done + ?4, failed = failed + ?5, dead = dead + ?6, waiting = ?7`,
+	if err := c.Exec(`INSERT INTO task_interval (step, at, created, done, failed, dead, waiting) VALUES (?, ?, ?, ?, ?, ?, ?)
+		ON CONFLICT (step, at) DO UPDATE SET created = task_interval.created + excluded.created, done = task_interval.done + excluded.done,
+			failed = task_interval.failed + excluded.failed, dead = task_interval.dead + excluded.dead, waiting = excluded.waiting`,
 		seconds, begin, sum.Created, sum.Done, sum.Failed, sum.Dead, sum.Waiting); err != nil {
 		return err
 	}
@@ -103,7 +105,7 @@ func addTo(c *sqlfile.Conn, step time.Duration, at time.Time, counts map[string]
 		return err
 	}
 	known := map[string]bool{}
-	if err := c.All("SELECT action FROM task_interval_action WHERE step = ? AND at = ?", []any{seconds, begin}, func(row sqlfile.Row) error {
+	if err := c.All("SELECT action FROM task_interval_action WHERE step = ? AND at = ?", []any{seconds, begin}, func(row sqldb.Row) error {
 		var action string
 		err := row.Scan(&action)
 		known[action] = true
@@ -112,14 +114,19 @@ func addTo(c *sqlfile.Conn, step time.Duration, at time.Time, counts map[string]
 		return err
 	}
 	for action, n := range bounded(known, counts) {
-		if err := c.Exec(`INSERT INTO task_interval_action (step, at, action, created, done, failed, dead, waiting) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)
-			ON CONFLICT DO UPDATE SET created = created + ?4, done = done + ?5, failed = failed + ?6, dead = dead + ?7, waiting = ?8`,
+		if err := c.Exec(`INSERT INTO task_interval_action (step, at, action, created, done, failed, dead, waiting) VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+			ON CONFLICT (step, at, action) DO UPDATE SET created = task_interval_action.created + excluded.created,
+				done = task_interval_action.done + excluded.done, failed = task_interval_action.failed + excluded.failed,
+				dead = task_interval_action.dead + excluded.dead, waiting = excluded.waiting`,
 			seconds, begin, action, n.Created, n.Done, n.Failed, n.Dead, n.Waiting); err != nil {
 			return err
 		}
 	}
 	return nil
 }
+
+// fits reports whether the tables can have a name.
+func fits(name string) bool { return len(name) <= maxName && wording.IsStorable(name) }
 
 // bounded returns counts by action without those that are all 0. Those for which an interval with the known actions has
 // no place are in Other. It changes known.
@@ -132,7 +139,7 @@ func bounded(known map[string]bool, counts map[string]Counts) map[string]Counts 
 			continue
 		}
 		if action != Other && !known[action] {
-			if len(known) >= MaxActions || len(action) > maxName {
+			if len(known) >= MaxActions || !fits(action) {
 				action = Other
 			} else {
 				known[action] = true
@@ -144,9 +151,15 @@ func bounded(known map[string]bool, counts map[string]Counts) map[string]Counts 
 }
 
 // trim removes the intervals of a step beyond a number.
-func trim(c *sqlfile.Conn, step time.Duration, number int64, now time.Time) error {
-	return c.Exec(`DELETE FROM task_interval WHERE step = ?1 AND at IN (SELECT at FROM task_interval WHERE step = ?1 ORDER BY at > ?2 DESC, at
-		LIMIT max(0, (SELECT count(*) FROM task_interval WHERE step = ?1) - ?3))`, int64(step/time.Second), now.Unix(), number)
+func trim(c *sqldb.Conn, step time.Duration, number int64, now time.Time) error {
+	seconds := int64(step / time.Second)
+	var kept int64
+	_, err := c.One("SELECT count(*) FROM task_interval WHERE step = ?", []any{seconds}, sqldb.Into(&kept))
+	if err != nil || kept <= number {
+		return err
+	}
+	return c.Exec(`DELETE FROM task_interval WHERE step = ?1 AND at IN (SELECT at FROM task_interval WHERE step = ?1
+		ORDER BY at > ?2 DESC, at LIMIT ?3)`, seconds, now.Unix(), kept-number)
 }
 
 // Query selects points.
@@ -167,8 +180,8 @@ func (s *Store) Read(ctx context.Context, q Query) (points []Point, err error) {
 			WHERE i.step = ?1 AND i.at >= ?2 AND i.at < ?3 ORDER BY i.at`
 		args = append(args, q.Action)
 	}
-	err = s.file.Read(ctx, "read the history", func(c *sqlfile.Conn) error {
-		return c.All(text, args, func(row sqlfile.Row) error {
+	err = s.file.Read(ctx, "read the history", func(c *sqldb.Conn) error {
+		return c.All(text, args, func(row sqldb.Row) error {
 			var p Point
 			var at int64
 			err := row.Scan(&at, &p.Created, &p.Done, &p.Failed, &p.Dead, &p.Waiting)
@@ -184,9 +197,9 @@ func (s *Store) Read(ctx context.Context, q Query) (points []Point, err error) {
 // interval without one has no point; see Read for which intervals there are.
 func (s *Store) ReadActions(ctx context.Context, q Query) (map[string][]Point, error) {
 	points := map[string][]Point{}
-	err := s.file.Read(ctx, "read the history of actions", func(c *sqlfile.Conn) error {
+	err := s.file.Read(ctx, "read the history of actions", func(c *sqldb.Conn) error {
 		return c.All("SELECT action, at, created, done, failed, dead, waiting FROM task_interval_action WHERE step = ? AND at >= ? AND at < ? ORDER BY at",
-			[]any{int64(q.Step / time.Second), q.From.Unix(), q.To.Unix()}, func(row sqlfile.Row) error {
+			[]any{int64(q.Step / time.Second), q.From.Unix(), q.To.Unix()}, func(row sqldb.Row) error {
 				var name string
 				var at int64
 				var p Point

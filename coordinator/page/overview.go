@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"leasehold/models"
+	"leasehold/shared/api/types"
 )
 
 // Limits of the overview.
@@ -19,6 +20,7 @@ const (
 type overview struct {
 	Attention []attentionRow
 	More      int            // attention items that are not shown
+	Realm     *types.Realm   // nil: the coordinator works alone
 	Actions   *actionsTable  // nil: the coordinator computes no figures
 	History   *historyCharts // nil: the coordinator keeps none
 	Fleet     fleet
@@ -42,6 +44,9 @@ func readOverview(v *visit) (any, error) {
 		o.More = len(items) - len(o.Attention)
 	}
 	var err error
+	if o.Realm, err = v.readRealm(); err != nil {
+		return nil, err
+	}
 	if o.Actions, err = v.readActions(); err != nil {
 		return nil, err
 	}
@@ -61,6 +66,16 @@ func readOverview(v *visit) (any, error) {
 	o.Fleet = fleet
 	o.Lately, err = v.page.latestLog(v.Context(), overviewLog)
 	return o, err
+}
+
+// readRealm reads how the realm is kept; nil if the coordinator works alone.
+func (v *visit) readRealm() (*types.Realm, error) {
+	var r types.Realm
+	found, err := v.getOptional(v.Context(), path("realm"), nil, &r)
+	if !found || r.Name == "" {
+		return nil, err
+	}
+	return &r, nil
 }
 
 // attentionTo returns the items of some causes, without links, because the page is the one that shows them.

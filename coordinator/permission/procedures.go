@@ -18,6 +18,8 @@ var Procedures = map[string]access.Roles{
 	"status.clock": access.Producer | access.Fleet,
 	"status.drain": access.Admin, // of others
 
+	"status.remember": access.None, // the coordinator keeps it for workers over HTTP
+
 	// lease, work, visit, batch: between the coordinator and managers
 	"lease.grant":   access.Manager,
 	"lease.extend":  access.Manager,

@@ -35,6 +35,7 @@ var protocols = map[string]needs{
 	batch.Space:       internal,
 	idempotency.Space: internal,
 	hold.Space:        internal,
+	status.Records:    internal,
 
 	status.Space:   {access.Any, access.None, access.None},
 	status.Log:     {access.Any, access.None, access.None},

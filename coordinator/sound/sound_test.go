@@ -17,7 +17,7 @@ import (
 	"leasehold/coordinator/sound"
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/fault"
 	"leasehold/shared/fetch"
 )
@@ -34,7 +34,7 @@ type fixture struct {
 // newFixture adds an episode of an origin. With the user of the origin's URL it is fetched.
 func newFixture(t *testing.T, kind models.OriginKind, origin, uri string) *fixture {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	store, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	_, err = store.AddOrigin(t.Context(), models.Origin{ID: "o", Kind: kind, URI: origin, AddedAt: time.Now()})

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/sqldb"
+	"leasehold/shared/catalog/sqldb/sqldbtest"
 	"leasehold/shared/process/platform"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -35,6 +35,12 @@ func BenchmarkVisits(b *testing.B) {
 					visits, err := s.Claim(b.Context(), now, 40)
 					require.NoError(b, err)
 					recordAll(b, s, now, visits)
+				})
+			})
+			b.Run("pick-1000", func(b *testing.B) {
+				median(b, func() {
+					_, _, err := s.pick(b.Context(), "pick", now, 1000)
+					require.NoError(b, err)
 				})
 			})
 			b.Run("claim-record-metrics-1000", func(b *testing.B) { claimAndRecord(b, s, &now) })
@@ -110,19 +116,31 @@ func claimAndRecord(b *testing.B, s *Store, now *time.Time) {
 func filled(b *testing.B, origins, hosts int) (*Store, time.Time) {
 	now := time.Now()
 	s := openFile(b, filepath.Join(b.TempDir(), "catalog.db"))
-	insert(b, s, fmt.Sprintf(`
-		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %[1]d),
-		x AS (SELECT i, i %% 50 = 0 AS new, i %% 10 = 0 AS dated, (i * 7919) %% 48 AS class, %[2]d - 1000000 - (i * 104729) %% 8000000 AS at FROM n)
-		INSERT INTO schedule (key, id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
+	host := "''"
+	if hosts > 0 {
+		host = fmt.Sprintf("'host' || (i * 31 %% %d)", hosts)
+	}
+	for first := 1; first <= origins; first += 50_000 { // a transaction has a time limit
+		insert(b, s, fmt.Sprintf(`
+		WITH RECURSIVE n(i) AS (SELECT %[7]d UNION ALL SELECT i+1 FROM n WHERE i < %[1]d),
+		x AS (SELECT i, i %% 50 = 0 AS new, i %% 10 = 0 AS dated, (i * 7919) %% 48 AS class, %[2]d - 1000000 - (i * 104729) %% 8000000 AS at
+			FROM (SELECT CAST(i AS bigint) AS i FROM n) AS numbers)
+		INSERT INTO schedule (id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
 			last_success, last_status, digest, target, idx, failures, disabled, not_before, changes, days, pool, queue, class, ref)
-		SELECT i, 'o' || i, 'media', '/folder/' || i, iif(%[6]d, 'host' || (i * 31 %% max(%[6]d, 1)), ''), 1, at, at, NULL,
-			iif(dated, at + 1000, NULL), iif(new, NULL, at), iif(new, NULL, at),
-			iif(new, NULL, at), iif(new, '', 'full'), 'd', at, 4, 0, '', NULL, exp(class * 0.27) / 4096 * 100, 100,
-			iif(new, %[3]d, iif(dated, %[4]d, %[5]d)), iif(dated AND NOT new, 1, 0), class, at FROM x;
-		UPDATE schedule SET front = 0 WHERE key IN (SELECT key FROM (
-			SELECT key, row_number() OVER (PARTITION BY host, pool, queue, class ORDER BY ref, key) AS place FROM schedule WHERE host <> '')
-			WHERE place > 1)`,
-		origins, now.Unix(), policy.PoolFirst, policy.PoolSignal, policy.PoolKnown, hosts))
+		SELECT 'o' || i, 'media', '/folder/' || i, %[6]s, 1, at, at, NULL,
+			CASE WHEN dated THEN at + 1000 END, CASE WHEN NOT new THEN at END, CASE WHEN NOT new THEN at END,
+			CASE WHEN NOT new THEN at END, CASE WHEN new THEN '' ELSE 'full' END, 'd', at, 4, 0, '', NULL, exp(class * 0.27) / 4096 * 100, 100,
+			CASE WHEN new THEN %[3]d WHEN dated THEN %[4]d ELSE %[5]d END, CASE WHEN dated AND NOT new THEN 1 ELSE 0 END, class, at FROM x ORDER BY i`,
+			min(first+49_999, origins), now.Unix(), policy.PoolFirst, policy.PoolSignal, policy.PoolKnown, host, first))
+	}
+	if hosts > 0 {
+		insert(b, s, `UPDATE schedule SET front = 0 WHERE key IN (SELECT key FROM (
+			SELECT key, row_number() OVER (PARTITION BY host, pool, queue, class ORDER BY ref, key) AS place FROM schedule WHERE host <> '') AS placed
+			WHERE place > 1)`)
+	}
+	if sqldbtest.OnPostgreSQL(b) {
+		insert(b, s, "ANALYZE") // as autovacuum does
+	}
 	require.NoError(b, s.write(b.Context(), "load", func() error { return nil })) // reads the cache
 	return s, now
 }
@@ -136,10 +154,7 @@ func openFile(t testing.TB, path string) *Store {
 // openWith is openFile with other rules.
 func openWith(t testing.TB, path string, rules policy.Rules) *Store {
 	t.Helper()
-	file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	s, err := New(t.Context(), file, uniform(t, "value", rules))
+	s, err := New(t.Context(), openTables(t, path), uniform(t, "value", rules))
 	require.NoError(t, err)
 	return s
 }
@@ -147,7 +162,7 @@ func openWith(t testing.TB, path string, rules policy.Rules) *Store {
 // insert writes rows past the store, and has it read its cache again.
 func insert(t testing.TB, s *Store, script string) {
 	t.Helper()
-	require.NoError(t, s.file.Write(t.Context(), "insert", func(c *sqlfile.Conn) error {
+	require.NoError(t, s.file.Write(t.Context(), "insert", func(c *sqldb.Conn) error {
 		s.cache.stale = true
 		return c.Script(script)
 	}))

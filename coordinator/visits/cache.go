@@ -1,11 +1,11 @@
 package visits
 
 import (
-	"errors"
+	"math"
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -43,6 +43,10 @@ type cache struct {
 
 	updating bool // by the transaction under way
 	stale    bool // a transaction that updated it has failed
+
+	// While it is stale:
+	loading bool  // a part of it was read again
+	loaded  int64 // key of the last origin of that part
 }
 
 // dates belong to a lister.
@@ -132,33 +136,65 @@ func addCount[K comparable](counts map[K]int, key K, n int) {
 	}
 }
 
-// load fills the cache from the file, and marks it stale until all is read. What only the process knows stays:
-// the gaps of hosts, refusals, the tally and the clock. After an error the cache stays stale, and the next
-// transaction loads it again.
-func (s *Store) load(c *sqlfile.Conn) error {
+// partRows is how many origins loadPart reads. A transaction of PostgreSQL has a time limit, which the reading of all of
+// some millions might exceed.
+const partRows = 100_000
+
+// load fills the cache from the file. After an error the cache stays stale.
+func (s *Store) load(c *sqldb.Conn) error {
+	s.cache.stale, s.cache.loading = true, false
+	for s.cache.stale {
+		if err := s.loadPart(c); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// loadPart reads the next part of a stale cache, which is stale no longer when the last part is read. Between two parts
+// nothing changes the file, because each transaction that would reads the cache first. After an error the next call
+// begins again.
+func (s *Store) loadPart(c *sqldb.Conn) (err error) {
+	k := &s.cache
+	defer func() { k.loading = k.stale && err == nil }()
+	if !k.loading {
+		if err := s.loadCounts(c); err != nil {
+			return err
+		}
+	}
+	rows := 0
+	err = c.All(selectRows+" WHERE key > ? ORDER BY key LIMIT ?", []any{k.loaded, s.part}, func(from sqldb.Row) error {
+		r, err := scanRow(from)
+		if err == nil {
+			k.add(r, 1)
+			k.noteRefusal(r, time.Now().Unix())
+			rows, k.loaded = rows+1, r.Key
+		}
+		return err
+	})
+	k.stale = err != nil || rows == s.part
+	return err
+}
+
+// loadCounts empties the cache and fills it from all tables but those of origins and claims. What only the process knows
+// stays: the gaps of hosts, refusals, the tally and the clock.
+func (s *Store) loadCounts(c *sqldb.Conn) error {
 	was := s.cache
 	s.cache = cache{
 		queues: map[policy.Queue]int{}, pools: map[policy.Pool]int{}, groups: map[Group]int{}, disabled: map[policy.Reason]int{},
 		flights: map[string]int{}, underWay: map[string]int{}, claims: map[int64]row{}, claimKeys: map[string]int64{}, gapEnds: was.gapEnds, refusals: was.refusals, hosts: map[string]host{}, programs: map[models.OriginKind]bool{}, dates: map[int32]dates{}, unsaved: map[int32]bool{}, preferred: map[int32]bool{},
 		position: map[models.OriginKind]int64{}, served: map[policy.Pool]int64{}, saved: map[string]int64{}, sample: newSample(), tally: was.tally, clock: was.clock,
-		stale: true, // until all is read
+		stale: true, loaded: math.MinInt64,
 	}
 	k := &s.cache
 	if k.tally == nil {
 		k.gapEnds, k.refusals, k.tally = map[string]int64{}, map[string]refusal{}, newTally()
 	}
-	if err := errors.Join(s.loadCounters(c), k.loadHosts(c), k.loadPrograms(c), k.loadLearned(c)); err != nil {
-		return err
+	for _, load := range []func(*sqldb.Conn) error{s.loadCounters, k.loadHosts, k.loadPrograms, k.loadLearned} {
+		if err := load(c); err != nil {
+			return err
+		}
 	}
 	k.sumGaps(s.policy.Hosts)
-	err := c.All(selectRows, nil, func(from sqlfile.Row) error {
-		r, err := scanRow(from)
-		if err == nil {
-			k.add(r, 1)
-			k.noteRefusal(r, time.Now().Unix())
-		}
-		return err
-	})
-	k.stale = err != nil
-	return err
+	return nil
 }

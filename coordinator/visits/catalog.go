@@ -6,20 +6,20 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 )
 
-// Catalog is the catalog in the same file (shared/catalog/sqlite), which changes in the
+// Catalog is the catalog in the same file (shared/catalog/store), which changes in the
 // transactions that change the schedule.
 type Catalog interface {
 	// AddListed adds an origin unless the catalog has it, and returns it as it is there.
-	AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error)
+	AddListed(c *sqldb.Conn, o models.Origin) (models.Origin, error)
 	// SetRefs replaces the branches and tags of an origin that are indexed.
-	SetRefs(c *sqlfile.Conn, o models.Origin) error
+	SetRefs(c *sqldb.Conn, o models.Origin) error
 	// RecordOutcomeIn notes how a visit ended, and returns the new URI of an origin that moves by
 	// it. fault.ErrNotFound: the origin is unknown.
-	RecordOutcomeIn(c *sqlfile.Conn, o models.Outcome) (movedTo string, err error)
+	RecordOutcomeIn(c *sqldb.Conn, o models.Outcome) (movedTo string, err error)
 }
 
 // Attach has s change a catalog too. It must be called before s is used.
@@ -28,7 +28,7 @@ func (s *Store) Attach(c Catalog) { s.catalog = c }
 // OriginAdded implements sqlite.Schedule, in the catalog's transaction. Adding a known origin again is a listing
 // by hand: it enables the origin if failures or its lister disabled it, and brings back one that has moved. Kinds that are neither visited nor list
 // others are ignored.
-func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
+func (s *Store) OriginAdded(c *sqldb.Conn, o models.Origin) error {
 	if err := s.enter(c); err != nil || !o.Kind.Visited() && !o.Kind.Info().Lister {
 		return err
 	}
@@ -45,7 +45,7 @@ func (s *Store) OriginAdded(c *sqlfile.Conn, o models.Origin) error {
 
 // OriginPriority implements sqlite.Schedule, in the catalog's transaction. It sets the priority of an origin, and
 // ignores an origin outside the schedule.
-func (s *Store) OriginPriority(c *sqlfile.Conn, id string, priority int64) error {
+func (s *Store) OriginPriority(c *sqldb.Conn, id string, priority int64) error {
 	if err := s.enter(c); err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func (s *Store) OriginPriority(c *sqlfile.Conn, id string, priority int64) error
 func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 	op := "remove " + id
 	var key int32
-	err := s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+	err := s.file.Read(ctx, op, func(c *sqldb.Conn) error {
 		r, err := read(c, id)
 		key = int32(r.Key)
 		return err
@@ -90,7 +90,7 @@ func (s *Store) BeforeRemoval(ctx context.Context, id string) error {
 
 // OriginRemoved implements sqlite.Schedule, in the catalog's transaction: it removes an origin from the schedule,
 // and puts the next one of its host in front. For an unknown one it does nothing.
-func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
+func (s *Store) OriginRemoved(c *sqldb.Conn, id string) error {
 	if err := s.enter(c); err != nil {
 		return err
 	}
@@ -117,13 +117,14 @@ func (s *Store) OriginRemoved(c *sqlfile.Conn, id string) error {
 	return s.forget(r.Key)
 }
 
-// forget removes all that the tables of the schedule hold about an origin, and returns the errors
-// of all statements, so that the transaction fails.
+// forget removes all that the tables of the schedule hold about an origin. The caller must end the transaction with its
+// error.
 func (s *Store) forget(key int64) error {
-	var all error
 	for _, text := range []string{"DELETE FROM outcome WHERE origin = ?", "DELETE FROM lister WHERE key = ?", "DELETE FROM naming WHERE origin = ?",
 		"DELETE FROM naming WHERE lister = ?", "DELETE FROM description WHERE origin = ?", "DELETE FROM claim WHERE key = ?", "DELETE FROM schedule WHERE key = ?"} {
-		all = errors.Join(all, s.db.Exec(text, key))
+		if err := s.db.Exec(text, key); err != nil {
+			return err
+		}
 	}
-	return all
+	return nil
 }

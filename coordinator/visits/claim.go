@@ -7,10 +7,11 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -32,12 +33,9 @@ func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []model
 			s.countGranted(now, n, picked, hosts)
 			return true, nil
 		}
-		c := next[0]
-		next = next[1:]
-		v, ok, err := s.claim(c, now)
-		if ok {
-			claims = append(claims, v)
-		}
+		var some []models.Visit
+		some, next, err = s.claimFirst(next, now)
+		claims = append(claims, some...)
 		return false, err
 	})
 	if err != nil {
@@ -46,19 +44,57 @@ func (s *Store) Claim(ctx context.Context, now time.Time, n int) (claims []model
 	return claims, nil
 }
 
-// claim notes, in the transaction under way, that an origin is visited from at on, and returns
-// the visit. It reports false, without an error, if the origin does not wait any more where c was
-// picked, or its hours are over. It moves the position of the queue and starts the gap of the host. No visit has the id
-// of an earlier one, even if it follows it within a second, because the id has a random part.
-func (s *Store) claim(c policy.Candidate, at time.Time) (models.Visit, bool, error) {
-	was, ok, err := find(s.db, selectRows+" WHERE key = ?", c.Key)
-	if err != nil || !ok || was.place != c.Place || was.claimed {
-		return models.Visit{}, false, err
+// claimAtOnce is how many origins claimFirst reads with one query.
+const claimAtOnce = 64
+
+var selectToClaim = selectRows + " WHERE key IN (?" + strings.Repeat(", ?", claimAtOnce-1) + ")"
+
+// claimFirst notes, in the transaction under way, that the first of the candidates are visited from at on, and returns
+// their visits and the other candidates. It leaves out an origin that does not wait any more where it was picked, or
+// whose hours are over. It reads and writes many at once, because a database may be a network away. all must not be
+// empty.
+func (s *Store) claimFirst(all []policy.Candidate, at time.Time) (claims []models.Visit, left []policy.Candidate, err error) {
+	some, now := all[:min(len(all), claimAtOnce)], at.Unix()
+	found, err := s.rowsToClaim(some)
+	if err != nil {
+		return nil, nil, err
 	}
+	var begun []row
+	for n, c := range some {
+		was, ok := found[c.Key]
+		if _, claimed := s.cache.claims[c.Key]; !ok || claimed || was.place != c.Place {
+			continue
+		}
+		if opens, _ := was.opens(now); opens > now { // more ended their hours than one sweep places
+			if err := s.insertClaims(begun); err != nil {
+				return nil, nil, err
+			}
+			return claims, all[n+1:], s.save(was, was, now) // may change the next one of its host, so found is old
+		}
+		r := s.begin(was, c, at)
+		begun, claims = append(begun, r), append(claims, s.visitOf(r))
+	}
+	return claims, all[len(some):], s.insertClaims(begun)
+}
+
+// rowsToClaim reads at most claimAtOnce origins, by key. One that was removed is missing.
+func (s *Store) rowsToClaim(some []policy.Candidate) (map[int64]row, error) {
+	keys, found := make([]any, claimAtOnce), map[int64]row{}
+	for n := range keys {
+		keys[n] = some[min(n, len(some)-1)].Key // the last one fills the rest, so that there is one statement
+	}
+	return found, s.db.All(selectToClaim, keys, func(from sqldb.Row) error {
+		r, err := scanRow(from)
+		found[r.Key] = r
+		return err
+	})
+}
+
+// begin notes in memory that a visit of an origin begins, and returns the origin with it. It moves the position of the
+// queue and starts the gap of the host. No visit has the id of an earlier one, even if it follows it within a second,
+// because the id has a random part.
+func (s *Store) begin(was row, c policy.Candidate, at time.Time) row {
 	r, now := was, at.Unix()
-	if opens, _ := r.opens(now); opens > now { // more ended their hours than one sweep places
-		return models.Visit{}, false, s.save(was, was, now)
-	}
 	r.claim(fmt.Sprintf("visit-%.80s-%d-%016x", r.id, now, rand.Uint64()), now)
 	k := s.update()
 	before, known := k.position[r.kind]
@@ -71,7 +107,30 @@ func (s *Store) claim(c policy.Candidate, at time.Time) (models.Visit, bool, err
 	}
 	s.startHostGap(r.host, at)
 	k.move(was, r)
-	return s.visitOf(r), true, s.db.Exec("INSERT INTO claim VALUES (?, ?, ?)", r.Key, r.visit, now)
+	return r
+}
+
+// insertClaims writes claims into their table, with statements for 64, 8 and 1 of them: each connection keeps its
+// statements, and each is a round trip.
+func (s *Store) insertClaims(all []row) error {
+	for len(all) > 0 {
+		n := 1
+		for _, several := range []int{8, 64} {
+			if len(all) >= several {
+				n = several
+			}
+		}
+		var args []any
+		for _, r := range all[:n] {
+			args = append(args, r.Key, r.visit, r.LastScheduled)
+		}
+		all = all[n:]
+		err := s.db.Exec("INSERT INTO claim (key, claimed, claimed_at) VALUES (?, ?, ?)"+strings.Repeat(", (?, ?, ?)", n-1), args...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // visitOf returns the visit of r under way, as it is put into the space. It has the digest and the HTTP
@@ -95,7 +154,7 @@ func (s *Store) visitOf(r row) models.Visit {
 func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 	err = s.write(ctx, "visits under way", func() error {
 		return s.db.All(selectRows+` WHERE key IN (SELECT key FROM schedule WHERE visit <> '' UNION ALL SELECT key FROM claim)
-			ORDER BY coalesce(claimed_at, last_scheduled), key`, nil, func(from sqlfile.Row) error {
+			ORDER BY coalesce(claimed_at, last_scheduled), key`, nil, func(from sqldb.Row) error {
 			r, err := scanRow(from)
 			all = append(all, s.visitOf(r))
 			return err
@@ -110,6 +169,7 @@ func (s *Store) Claimed(ctx context.Context) (all []models.Visit, err error) {
 func (s *Store) AdoptInFlight(ctx context.Context, now time.Time, visits map[string]string) error {
 	return s.write(ctx, fmt.Sprintf("adopt %d visits", len(visits)), func() error {
 		for origin, id := range visits {
+			id = bounded(id, longestVisit)
 			err := s.edit(origin, now.Unix(), func(r *row) {
 				if r.visit != id {
 					r.visit, r.LastScheduled = id, max(r.LastScheduled, now.Unix())

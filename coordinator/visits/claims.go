@@ -48,7 +48,7 @@ func (s *Store) current(id string) (r row, ok bool, err error) {
 	if key, ok := s.cache.claimKeys[id]; ok {
 		return s.cache.claims[key], true, nil
 	}
-	return find(s.db, selectRows+" WHERE id = ?", id)
+	return findID(s.db, id)
 }
 
 // writeClaims writes all claims into the rows of their origins. Each is a step of its own, so that no transaction

@@ -8,16 +8,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/protocol/visit/policy"
 )
 
 // claimsInFile counts the rows of the table claim, and the origins in flight in schedule.
 func claimsInFile(t *testing.T, s *Store) (claims, rows int) {
 	t.Helper()
-	require.NoError(t, s.file.Read(t.Context(), "count", func(c *sqlfile.Conn) error {
-		_, err := c.One("SELECT (SELECT count(*) FROM claim), (SELECT count(*) FROM schedule WHERE pool = 202)", nil, sqlfile.Into(&claims, &rows))
+	require.NoError(t, s.file.Read(t.Context(), "count", func(c *sqldb.Conn) error {
+		_, err := c.One("SELECT (SELECT count(*) FROM claim), (SELECT count(*) FROM schedule WHERE pool = 202)", nil, sqldb.Into(&claims, &rows))
 		return err
 	}))
 	require.Len(t, s.cache.claims, claims)
@@ -86,10 +86,7 @@ func TestALostVisitIsClaimedAgain(t *testing.T) {
 
 	// A start writes all claims into their rows.
 	require.NoError(t, s.file.Close())
-	file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	s, err = New(t.Context(), file, uniform(t, "value", s.rules))
+	s, err = New(t.Context(), openTables(t, path), uniform(t, "value", s.rules))
 	require.NoError(t, err)
 	claims, rows := claimsInFile(t, s)
 	require.Equal(t, []int{0, 2}, []int{claims, rows})
@@ -115,9 +112,9 @@ func TestAnOriginThatWasChangedSinceItWasPickedIsNotClaimed(t *testing.T) {
 		ok        bool
 	}{{moved, false}, {unknown, false}, {picked[0], true}, {picked[0], false}, {picked[1], true}} {
 		require.NoError(t, s.write(t.Context(), "claim", func() error {
-			v, ok, err := s.claim(c.candidate, now)
-			require.Equal(t, c.ok, ok, "%+v", c)
-			require.Equal(t, ok, v.ID != "")
+			claims, left, err := s.claimFirst([]policy.Candidate{c.candidate}, now)
+			require.Equal(t, c.ok, len(claims) == 1, "%+v", c)
+			require.Empty(t, left)
 			return err
 		}))
 	}

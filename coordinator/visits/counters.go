@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -42,9 +42,9 @@ const (
 // loadCounters reads the counters, the queue positions, the slots of pools and the pace into the cache. A counter
 // that this version does not know is kept in the file. saved keeps what the file has, so that saveCounters writes only
 // changes.
-func (s *Store) loadCounters(c *sqlfile.Conn) error {
+func (s *Store) loadCounters(c *sqldb.Conn) error {
 	fields := s.cache.facts.fields()
-	return c.All("SELECT name, value FROM counter", nil, func(from sqlfile.Row) error {
+	return c.All("SELECT name, value FROM counter", nil, func(from sqldb.Row) error {
 		var name string
 		var value int64
 		err := from.Scan(&name, &value)
@@ -85,7 +85,7 @@ func (s *Store) saveCounters() error {
 		if was, ok := k.saved[name]; ok && was == value {
 			continue
 		}
-		if err := s.db.Exec("INSERT INTO counter VALUES (?1, ?2) ON CONFLICT (name) DO UPDATE SET value = ?2", name, value); err != nil {
+		if err := s.db.Exec("INSERT INTO counter (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value", name, value); err != nil {
 			return err
 		}
 		k.saved[name] = value

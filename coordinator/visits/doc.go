@@ -1,5 +1,5 @@
 // Package visits keeps the visit schedule of all origins in tables of the catalog's
-// database file, and chooses from them by a policy of package visit.
+// database, a SQLite file or a realm in PostgreSQL, and chooses from them by a policy of package visit.
 //
 // Every origin waits in one place (pool, queue, class, ref), and one index has them
 // in that order. An origin that cannot be picked (it rests, is visited now, or is
@@ -22,6 +22,12 @@
 //   - No transaction takes long: what concerns many origins takes several, and can be
 //     begun again after a kill. The longest one adds the origins of a listing, at most
 //     models.MaxListed.
+//
+// Claims lock no rows (SELECT ... FOR UPDATE SKIP LOCKED), in PostgreSQL either: they serve several writers, and here
+// one process writes at a time. A pick depends on counts of all origins and on when hosts were visited last, which that
+// process has in its cache. In PostgreSQL the guard of the database (coordinator/database.OpenRealm) makes each
+// transaction fail once another process owns the realm. That one fills its cache from the tables, and so claims what
+// the one before it would have; only the gaps after the last visits of hosts, of some seconds, are not in a table.
 //
 // A context ends the wait for the file (shared/catalog/sqlfile). All methods may be called
 // concurrently, except OriginAdded and OriginRemoved, which the catalog calls.

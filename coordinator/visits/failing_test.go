@@ -12,7 +12,7 @@ import (
 
 	"leasehold/coordinator/visits"
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -176,13 +176,13 @@ func TestEachCallReportsTheFailureOfEachStatementAndCanBeRepeated(t *testing.T) 
 				s := openAt(t, filepath.Join(t.TempDir(), "catalog.db"), name, func(r *policy.Rules) { r.Fudge = 0 })
 				for i, call := range calls(s) {
 					for n := 1; fails; n++ {
-						ctx, failed := sqlfile.FailAt(t.Context(), n)
+						ctx, failed := sqldb.FailAt(t.Context(), n)
 						err := call(ctx)
 						if !failed() {
 							require.NoError(t, err, "call %d", i)
 							break
 						}
-						require.ErrorIs(t, err, sqlfile.ErrFailed, "call %d, statement %d", i, n)
+						require.ErrorIs(t, err, sqldb.ErrFailed, "call %d, statement %d", i, n)
 					}
 					if !fails {
 						require.NoError(t, call(t.Context()), "call %d", i)

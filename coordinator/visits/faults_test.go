@@ -11,6 +11,7 @@ import (
 
 	"leasehold/coordinator/visits"
 	"leasehold/models"
+	"leasehold/shared/catalog/sqldb/sqldbtest"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -19,15 +20,30 @@ import (
 // store does not expect; allow ends that.
 func refuseWrites(t *testing.T, path, id string) (allow func()) {
 	t.Helper()
-	db, err := sql.Open("sqlite", path)
+	driver, source := "sqlite", path
+	refuse := `CREATE TRIGGER refuse BEFORE UPDATE ON schedule WHEN NEW.id = '%[1]s' BEGIN SELECT RAISE(FAIL, 'no write'); END;
+		CREATE TRIGGER refuse_claim BEFORE INSERT ON claim WHEN NEW.key = (SELECT key FROM schedule WHERE id = '%[1]s')
+		BEGIN SELECT RAISE(FAIL, 'no write'); END`
+	drop := "DROP TRIGGER refuse; DROP TRIGGER refuse_claim"
+	if sqldbtest.OnPostgreSQL(t) {
+		driver, source = "pgx", sqldbtest.URL(t)
+		refuse = "SET search_path = \"leasehold_" + sqldbtest.RealmOf(t, path) + "\"" + `;
+			CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+				IF NEW.key = (SELECT key FROM schedule WHERE id = '%[1]s') THEN RAISE EXCEPTION 'no write'; END IF;
+				RETURN NEW;
+			END $$;
+			CREATE TRIGGER refuse BEFORE UPDATE ON schedule FOR EACH ROW EXECUTE FUNCTION refuse();
+			CREATE TRIGGER refuse_claim BEFORE INSERT ON claim FOR EACH ROW EXECUTE FUNCTION refuse()`
+		drop = "DROP FUNCTION refuse CASCADE"
+	}
+	db, err := sql.Open(driver, source)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	_, err = db.Exec(fmt.Sprintf(`CREATE TRIGGER refuse BEFORE UPDATE ON schedule WHEN NEW.id = '%[1]s' BEGIN SELECT RAISE(FAIL, 'no write'); END;
-		CREATE TRIGGER refuse_claim BEFORE INSERT ON claim WHEN NEW.key = (SELECT key FROM schedule WHERE id = '%[1]s')
-		BEGIN SELECT RAISE(FAIL, 'no write'); END`, id))
+	db.SetMaxOpenConns(1) // which has the search path
+	_, err = db.Exec(fmt.Sprintf(refuse, id))
 	require.NoError(t, err)
 	return func() {
-		_, err := db.Exec("DROP TRIGGER refuse; DROP TRIGGER refuse_claim")
+		_, err := db.Exec(drop)
 		require.NoError(t, err)
 	}
 }

@@ -75,13 +75,18 @@ func serve(t testing.TB, s *Store, now time.Time, n int, first bool) (count int)
 // fill adds origins that wait in a pool of the value policy: first or known.
 func fill(t testing.TB, s *Store, now time.Time, n int, pool policy.Pool) {
 	t.Helper()
+	visited, class := "at", "(i * 7919) %% 48"
+	if pool == policy.PoolFirst {
+		visited, class = "CAST(NULL AS bigint)", fmt.Sprint(policy.ClassOf(1.0/30))
+	}
 	insert(t, s, fmt.Sprintf(`
 		WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i+1 FROM n WHERE i < %[1]d),
-		x AS (SELECT i, iif(%[2]d = %[3]d, %[4]d, (i * 7919) %% 48) AS class, %[5]d - 86400 - (i * 104729) %% 8000000 AS at,
-			iif(%[2]d = %[3]d, NULL, %[5]d - 86400 - (i * 104729) %% 8000000) AS visited FROM n)
+		x AS (SELECT i, `+class+` AS class, %[2]d - 86400 - (i * 104729) %% 8000000 AS at FROM (SELECT CAST(i AS bigint) AS i FROM n) AS numbers),
+		y AS (SELECT i, class, at, `+visited+` AS visited FROM x)
 		INSERT INTO schedule (id, kind, uri, host, lister, first_seen, last_seen, created, last_update, last_scheduled, last_visit,
 			last_success, last_status, digest, target, idx, failures, disabled, not_before, changes, days, pool, queue, class, ref)
-		SELECT '%[6]s' || i, 'media', '/%[6]s/' || i, '', 0, at, at, NULL, NULL, visited, visited, visited, '', iif(visited = at, 'd', ''),
-			NULL, 4, 0, '', NULL, iif(visited = at, exp(class * 0.27) / 4096 * 100, 0), iif(visited = at, 100, 0), %[2]d, 0, class, at FROM x`,
-		n, pool, policy.PoolFirst, policy.ClassOf(1.0/30), now.Unix(), pool))
+		SELECT '%[3]s' || i, 'media', '/%[3]s/' || i, '', 0, at, at, NULL, NULL, visited, visited, visited, '',
+			CASE WHEN visited = at THEN 'd' ELSE '' END, NULL, 4, 0, '', NULL, CASE WHEN visited = at THEN exp(class * 0.27) / 4096 * 100 ELSE 0 END,
+			CASE WHEN visited = at THEN 100 ELSE 0 END, %[4]d, 0, class, at FROM y ORDER BY i`,
+		n, now.Unix(), pool, pool))
 }

@@ -1,7 +1,7 @@
 package visits
 
 import (
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -65,7 +65,7 @@ func (s *Store) setFront(key int64, front bool) error {
 // there is none.
 func (s *Store) firstOther(r row) (first policy.Candidate, ok bool, err error) {
 	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?
-		AND key <> ? ORDER BY ref, key LIMIT 1`, []any{r.host, r.place.Pool, r.place.Lister, r.place.Class, r.Key}, func(from sqlfile.Row) error {
+		AND key <> ? ORDER BY ref, key LIMIT 1`, []any{r.host, r.place.Pool, r.place.Lister, r.place.Class, r.Key}, func(from sqldb.Row) error {
 		ok = true
 		return from.Scan(&first.Key, &first.Place.Ref)
 	})
@@ -78,7 +78,7 @@ func (s *Store) following(c policy.Candidate) (next policy.Candidate, ok bool, e
 	next = c
 	err = s.db.All(`SELECT key, ref FROM schedule WHERE host = ? AND host <> '' AND pool = ? AND pool <= 200 AND queue = ? AND class = ?
 		AND (ref, key) > (?, ?) ORDER BY ref, key LIMIT 1`,
-		[]any{c.Host, c.Place.Pool, c.Place.Lister, c.Place.Class, c.Place.Ref, c.Key}, func(from sqlfile.Row) error {
+		[]any{c.Host, c.Place.Pool, c.Place.Lister, c.Place.Class, c.Place.Ref, c.Key}, func(from sqldb.Row) error {
 			ok = true
 			return from.Scan(&next.Key, &next.Place.Ref)
 		})

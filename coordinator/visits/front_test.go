@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -70,9 +71,9 @@ func TestOnlyTheFirstOfAHostIsInFrontOfAQueue(t *testing.T) {
 func requireFronts(t *testing.T, s *Store) {
 	t.Helper()
 	var wrong []string
-	require.NoError(t, s.file.Write(t.Context(), "look", func(c *sqlfile.Conn) error {
-		return c.All(`SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY host, pool, queue, class ORDER BY ref, key) AS place FROM schedule)
-			WHERE front <> (place = 1 OR host = '' OR pool > 200)`, nil, func(from sqlfile.Row) error {
+	require.NoError(t, s.file.Write(t.Context(), "look", func(c *sqldb.Conn) error {
+		return c.All(`SELECT id FROM (SELECT *, row_number() OVER (PARTITION BY host, pool, queue, class ORDER BY ref, key) AS place FROM schedule) AS placed
+			WHERE front <> CASE WHEN place = 1 OR host = '' OR pool > 200 THEN 1 ELSE 0 END`, nil, func(from sqldb.Row) error {
 			var id string
 			err := from.Scan(&id)
 			wrong = append(wrong, id)
@@ -146,23 +147,23 @@ type transactions struct {
 	under           bool
 }
 
-func (x *transactions) AddListed(c *sqlfile.Conn, o models.Origin) (models.Origin, error) {
+func (x *transactions) AddListed(c *sqldb.Conn, o models.Origin) (models.Origin, error) {
 	x.join(c)
 	return o, nil
 }
 
-func (x *transactions) SetRefs(c *sqlfile.Conn, _ models.Origin) error {
+func (x *transactions) SetRefs(c *sqldb.Conn, _ models.Origin) error {
 	x.join(c)
 	return nil
 }
 
-func (x *transactions) RecordOutcomeIn(c *sqlfile.Conn, _ models.Outcome) (string, error) {
+func (x *transactions) RecordOutcomeIn(c *sqldb.Conn, _ models.Outcome) (string, error) {
 	x.outcomes++
 	x.join(c)
 	return "", nil
 }
 
-func (x *transactions) join(c *sqlfile.Conn) {
+func (x *transactions) join(c *sqldb.Conn) {
 	if !x.under {
 		x.under = true
 		x.count++

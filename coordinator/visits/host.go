@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -32,8 +32,8 @@ const (
 // longestWait is the longest time in seconds for which a host is left alone.
 const longestWait = longestHostRest * 11 / 10
 
-func (k *cache) loadHosts(c *sqlfile.Conn) error {
-	return c.All("SELECT name, failures, since, until, gap FROM host", nil, func(from sqlfile.Row) error {
+func (k *cache) loadHosts(c *sqldb.Conn) error {
+	return c.All("SELECT name, failures, since, until, gap FROM host", nil, func(from sqldb.Row) error {
 		var name string
 		var h host
 		err := from.Scan(&name, &h.failures, &h.since, &h.until, &h.gap)
@@ -87,7 +87,8 @@ func (s *Store) keepHost(name string, h host) error {
 		return s.db.Exec("DELETE FROM host WHERE name = ?", name)
 	}
 	s.update().hosts[name] = h
-	return s.db.Exec("INSERT OR REPLACE INTO host VALUES (?, ?, ?, ?, ?)", name, h.failures, h.since, h.until, h.gap)
+	return s.db.Exec(`INSERT INTO host (name, failures, since, until, gap) VALUES (?, ?, ?, ?, ?) ON CONFLICT (name) DO UPDATE
+		SET failures = excluded.failures, since = excluded.since, until = excluded.until, gap = excluded.gap`, name, h.failures, h.since, h.until, h.gap)
 }
 
 // explainPace returns what users see of how a host is visited: its group, if it is in one, and
@@ -148,7 +149,9 @@ func (s *Store) ForceNow(ctx context.Context, now time.Time, id string) error {
 		return err
 	}
 	lift := func(r *row) { r.NotBefore = policy.Never }
-	err = stepThrough(ctx, s, op, keys, func(key int64) error { return s.editKey(key, now.Unix(), lift) })
+	err = stepThrough(ctx, s, op, keys, func(key int64) error {
+		return s.editKey(key, now.Unix(), func(r *row) error { lift(r); return nil })
+	})
 	if err != nil {
 		return err
 	}

@@ -9,7 +9,6 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -55,10 +54,7 @@ func TestAHostWithoutConnectionRestsAsAWholeAndItsOriginsDoNotFail(t *testing.T)
 	now = now.Add(11 * time.Minute)
 	require.Equal(t, 4, visitAll(t, s, now, noConnection))
 	require.NoError(t, s.file.Close())
-	file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	s, err = New(t.Context(), file, uniform(t, "value", s.rules))
+	s, err = New(t.Context(), openTables(t, path), uniform(t, "value", s.rules))
 	require.NoError(t, err)
 	require.Zero(t, visitAll(t, s, now.Add(19*time.Minute), noConnection))
 

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -89,8 +89,8 @@ func (s *Store) restOf(r row, now int64) (until int64, why string) {
 
 // Opens returns when the hours and the skip times of an origin next allow a visit; the zero time if it may be visited now, or is unknown.
 func (s *Store) Opens(ctx context.Context, now time.Time, id string) (at time.Time, err error) {
-	err = s.file.Read(ctx, "hours of "+id, func(c *sqlfile.Conn) error {
-		r, ok, err := find(c, selectRows+" WHERE id = ?", id)
+	err = s.file.Read(ctx, "hours of "+id, func(c *sqldb.Conn) error {
+		r, ok, err := findID(c, id)
 		if opens, _ := r.opens(now.Unix()); err == nil && ok && opens > now.Unix() {
 			at = time.Unix(opens, 0).UTC()
 		}
@@ -123,10 +123,27 @@ func (r *row) set(v models.Visiting) error {
 	if v.Hours == nil {
 		return nil
 	}
-	hours, err := models.ParseHours(*v.Hours)
-	if err != nil {
-		return fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+	if err := CheckHours(v.Hours); err != nil {
+		return err
 	}
-	r.hours = hours
+	r.hours, _ = models.ParseHours(*v.Hours) // valid
 	return nil
+}
+
+// CheckHours refuses hours of a user: with fault.ErrInvalid if they have another form, with fault.ErrNotFound for an
+// unknown time zone, and with fault.ErrConflict if they begin and end at the same minute. nil leaves them as they are.
+func CheckHours(h *models.Hours) error {
+	if h == nil {
+		return nil
+	}
+	_, err := models.ParseHours(*h)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, models.ErrNoZone):
+		return fmt.Errorf("%w: %w", fault.ErrNotFound, err)
+	case errors.Is(err, models.ErrNoHours):
+		return fmt.Errorf("%w: %w", fault.ErrConflict, err)
+	}
+	return fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 }

@@ -4,13 +4,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/wording"
 )
 
 // Subscription is what the coordinator has arranged, or is about to, with the WebSub hub of an origin. Package hub
@@ -32,13 +32,13 @@ const mostSubscriptions = 10_000
 
 const selectHubs = "SELECT callback, origin, hub, topic, secret, leaving, asked, until, due, error FROM hub "
 
-func scanSubscription(from sqlfile.Row) (x Subscription, err error) {
+func scanSubscription(from sqldb.Row) (x Subscription, err error) {
 	err = from.Scan(&x.Callback, &x.Origin, &x.URL, &x.Topic, &x.Secret, &x.Leaving, &x.Asked, &x.Until, &x.Due, &x.Error)
 	return x, err
 }
 
-func subscriptions(c *sqlfile.Conn, where string, args ...any) (all []Subscription, err error) {
-	err = c.All(selectHubs+where, args, func(from sqlfile.Row) error {
+func subscriptions(c *sqldb.Conn, where string, args ...any) (all []Subscription, err error) {
+	err = c.All(selectHubs+where, args, func(from sqldb.Row) error {
 		x, err := scanSubscription(from)
 		all = append(all, x)
 		return err
@@ -67,7 +67,7 @@ func (s *Store) noteHub(origin string, h models.Hub, now int64) error {
 		return nil
 	}
 	var number int
-	if _, err := s.db.One("SELECT count(*) FROM hub", nil, sqlfile.Into(&number)); err != nil || number >= mostSubscriptions {
+	if _, err := s.db.One("SELECT count(*) FROM hub", nil, sqldb.Into(&number)); err != nil || number >= mostSubscriptions {
 		return err
 	}
 	return s.keepSubscription(Subscription{Callback: randomHex(16), Origin: origin, Hub: h, Secret: randomHex(32), Due: now})
@@ -92,20 +92,28 @@ func (s *Store) leaveHub(x Subscription, now int64) error {
 // leaveHubs leaves the hubs of an origin that is removed, in the transaction under way.
 func (s *Store) leaveHubs(origin string, now int64) error {
 	all, err := subscriptions(s.db, "WHERE origin = ? AND leaving = 0", origin)
-	for _, x := range all {
-		err = errors.Join(err, s.leaveHub(x, now))
+	if err != nil {
+		return err
 	}
-	return err
+	for _, x := range all {
+		if err := s.leaveHub(x, now); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *Store) keepSubscription(x Subscription) error {
-	return s.db.Exec("INSERT OR REPLACE INTO hub VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-		x.Callback, x.Origin, x.URL, x.Topic, x.Secret, x.Leaving, x.Asked, x.Until, x.Due, x.Error)
+	return s.db.Exec(`INSERT INTO hub (callback, origin, hub, topic, secret, leaving, asked, until, due, error)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (callback) DO UPDATE SET origin = excluded.origin, hub = excluded.hub,
+		topic = excluded.topic, secret = excluded.secret, leaving = excluded.leaving, asked = excluded.asked, until = excluded.until,
+		due = excluded.due, error = excluded.error`,
+		x.Callback, x.Origin, x.URL, x.Topic, x.Secret, x.Leaving, x.Asked, x.Until, x.Due, wording.Storable(x.Error))
 }
 
 // DueSubscriptions lists at most n subscriptions whose next request is due, the one that waits longest first.
 func (s *Store) DueSubscriptions(ctx context.Context, now time.Time, n int) (all []Subscription, err error) {
-	err = s.file.Read(ctx, "due subscriptions", func(c *sqlfile.Conn) error {
+	err = s.file.Read(ctx, "due subscriptions", func(c *sqldb.Conn) error {
 		all, err = subscriptions(c, "WHERE due <= ? ORDER BY due LIMIT ?", now.Unix(), n)
 		return err
 	})
@@ -114,14 +122,14 @@ func (s *Store) DueSubscriptions(ctx context.Context, now time.Time, n int) (all
 
 // Subscription returns the subscription with a callback. It fails with fault.ErrNotFound if there is none.
 func (s *Store) Subscription(ctx context.Context, callback string) (x Subscription, err error) {
-	err = s.file.Read(ctx, "subscription", func(c *sqlfile.Conn) error {
+	err = s.file.Read(ctx, "subscription", func(c *sqldb.Conn) error {
 		x, err = subscriptionOf(c, callback)
 		return err
 	})
 	return x, err
 }
 
-func subscriptionOf(c *sqlfile.Conn, callback string) (Subscription, error) {
+func subscriptionOf(c *sqldb.Conn, callback string) (Subscription, error) {
 	all, err := subscriptions(c, "WHERE callback = ?", callback)
 	if err == nil && len(all) == 0 {
 		err = fmt.Errorf("callback of a hub: %w", fault.ErrNotFound)

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
+	"leasehold/shared/catalog/sqldb"
+	"leasehold/shared/catalog/sqldb/sqldbtest"
 	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -43,13 +45,27 @@ func TestWhatSilencesShowedOutlivesTheStore(t *testing.T) {
 	require.Equal(t, s.cache.silences, again.cache.silences)
 }
 
+// countWrites adds a row to a new table written with each row of a table that is written from now on.
+func countWrites(t *testing.T, s *Store, table string) {
+	t.Helper()
+	insert(t, s, "CREATE TABLE written (one bigint)")
+	if sqldbtest.OnPostgreSQL(t) {
+		insert(t, s, `CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN INSERT INTO written VALUES (1); RETURN NULL; END';
+			CREATE TRIGGER written AFTER INSERT OR UPDATE ON `+table+` FOR EACH ROW EXECUTE FUNCTION note()`)
+		return
+	}
+	for _, change := range []string{"INSERT", "UPDATE"} {
+		insert(t, s, fmt.Sprintf("CREATE TRIGGER after_%[1]s AFTER %[1]s ON %[2]s BEGIN INSERT INTO written VALUES (1); END", change, table))
+	}
+}
+
 func TestAnOutcomeWritesOnlyTheSilencesThatItChanged(t *testing.T) {
 	t.Parallel()
 	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
 	require.NoError(t, s.List(t.Context(), now, Listing{Origins: hosted(3, 3)}))
-	insert(t, s, `CREATE TABLE written (one); CREATE TRIGGER silences AFTER INSERT ON silence BEGIN INSERT INTO written VALUES (1); END`)
+	countWrites(t, s, "silence")
 	written := func() (n int64) {
-		require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqlfile.Conn) (err error) {
+		require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqldb.Conn) (err error) {
 			n, err = c.Number("SELECT count(*) FROM written")
 			return err
 		}))
@@ -82,7 +98,7 @@ func TestSeveralOutcomesWriteTheDatesOfTheirListerOnce(t *testing.T) {
 		dated[i].Updated = now.Add(-time.Hour)
 	}
 	require.NoError(t, s.List(t.Context(), now, Listing{Lister: "lister", Full: true, Origins: dated}))
-	insert(t, s, `CREATE TABLE written (one); CREATE TRIGGER dates AFTER INSERT ON lister BEGIN INSERT INTO written VALUES (1); END`)
+	countWrites(t, s, "lister")
 	for range 2 {
 		now = now.Add(48 * time.Hour)
 		visits, err := s.Claim(t.Context(), now, 40)
@@ -94,11 +110,11 @@ func TestSeveralOutcomesWriteTheDatesOfTheirListerOnce(t *testing.T) {
 		_, err = s.Record(t.Context(), now, outcomes)
 		require.NoError(t, err)
 	}
-	require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqlfile.Conn) error {
+	require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqldb.Conn) error {
 		writes, err := c.Number("SELECT count(*) FROM written")
 		require.Less(t, writes, int64(40), "40 outcomes of 80 score the lister")
 		var days float64
-		_, err2 := c.One("SELECT watched FROM lister WHERE watched > 0", nil, sqlfile.Into(&days))
+		_, err2 := c.One("SELECT watched FROM lister WHERE watched > 0", nil, sqldb.Into(&days))
 		require.NoError(t, err2)
 		require.Equal(t, s.cache.allDates.Days, days)
 		return err
@@ -110,10 +126,10 @@ func TestAFullListingWritesOnlyTheOriginsThatItDoesNotName(t *testing.T) {
 	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
 	require.NoError(t, s.List(t.Context(), now, Listing{Origins: []Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}}))
 	require.NoError(t, s.List(t.Context(), now, Listing{Lister: "lister", Full: true, Origins: hosted(100, 10)}))
-	insert(t, s, `CREATE TABLE written (key); CREATE TRIGGER rows AFTER UPDATE ON schedule BEGIN INSERT INTO written VALUES (NEW.key); END`)
+	countWrites(t, s, "schedule")
 	now = now.Add(time.Hour)
 	require.NoError(t, s.List(t.Context(), now, Listing{Lister: "lister", Full: true, Origins: hosted(100, 10)[:90]}))
-	require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqlfile.Conn) error {
+	require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqldb.Conn) error {
 		writes, err := c.Number("SELECT count(*) FROM written")
 		require.LessOrEqual(t, writes, int64(90+2*10), "90 are named again; 10 are disabled, and others may move to the front")
 		return err
@@ -128,9 +144,9 @@ func TestAStartWritesNoDatesOfListersAgain(t *testing.T) {
 	s, now := openFile(t, sqlfile.Memory), time.Now().Truncate(time.Second)
 	require.NoError(t, s.List(t.Context(), now, Listing{Origins: []Named{{Origin: models.Origin{ID: "lister", Kind: models.URLs, URI: "/list"}}}}))
 	require.NoError(t, s.List(t.Context(), now, Listing{Lister: "lister", Full: true, Origins: hosted(1, 1)}))
-	insert(t, s, `CREATE TABLE written (one); CREATE TRIGGER dates AFTER INSERT ON lister BEGIN INSERT INTO written VALUES (1); END`) // it has the cache read again
+	countWrites(t, s, "lister") // it has the cache read again
 	require.NoError(t, s.SaveNow(t.Context(), now, "o0"))
-	require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqlfile.Conn) error {
+	require.NoError(t, s.file.Read(t.Context(), "look", func(c *sqldb.Conn) error {
 		writes, err := c.Number("SELECT count(*) FROM written")
 		require.Zero(t, writes)
 		return err

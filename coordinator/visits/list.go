@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -38,9 +38,10 @@ const sortedFrom = 500
 // invalid id of an origin.
 func (s *Store) List(ctx context.Context, now time.Time, l Listing) error {
 	op := fmt.Sprintf("list %d origins", len(l.Origins))
+	l.Visit = bounded(l.Visit, longestVisit)
 	var lister int32
 	if l.Lister != "" {
-		err := s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+		err := s.file.Read(ctx, op, func(c *sqldb.Conn) error {
 			r, err := read(c, l.Lister)
 			lister = int32(r.Key)
 			return err

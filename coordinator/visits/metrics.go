@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -68,7 +68,7 @@ func (s *Store) Metrics(ctx context.Context, now time.Time) (m Metrics, err erro
 		}
 		s.addClocked(&m, now.Unix())
 		var oldest int64
-		found, err := s.db.One(oldestNew, nil, sqlfile.Into(&oldest))
+		found, err := s.db.One(oldestNew, nil, sqldb.Into(&oldest))
 		if found {
 			age := max(now.Unix()-oldest, 0)
 			m.OldestNew = &age

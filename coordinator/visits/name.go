@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/wording"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -49,15 +50,18 @@ func (s *Store) putNamedAll(lister int32, all []Named, named map[string]bool, no
 
 // putNamed adds an origin, or notes that it was named again, in the transaction under way. lister 0 is the user,
 // whose naming also enables an origin that its server called gone. Dates count only from the first lister, or if
-// there are none yet. fault.ErrInvalid: the id is not valid.
+// there are none yet. fault.ErrInvalid: the id or the URI is not valid.
 func (s *Store) putNamed(lister int32, o Named, now int64) error {
 	if !models.ValidID(o.ID) {
 		return fmt.Errorf("id %.64q: %w", o.ID, fault.ErrInvalid)
 	}
+	if !wording.IsStorable(o.URI) {
+		return fmt.Errorf("URI %.64q: %w: want UTF-8 without NUL", o.URI, fault.ErrInvalid)
+	}
 	was, err := read(s.db, o.ID)
 	r := was
 	if errors.Is(err, fault.ErrNotFound) {
-		r = row{State: policy.NewState(0, now, s.rulesOf(o.Kind)), id: o.ID, kind: o.Kind, uri: o.URI, host: s.policy.Hosts.Of(models.HostOf(o.URI))}
+		r = row{State: policy.NewState(0, now, s.rulesOf(o.Kind)), id: o.ID, kind: o.Kind, uri: o.URI, host: s.policy.Hosts.Of(hostOf(o.URI))}
 	} else if err != nil {
 		return err
 	}
@@ -137,13 +141,14 @@ func (s *Store) saveDescription(key int64, o Named) error {
 	if err != nil || len(text)+len(o.ForkOf) > maxDescription {
 		return err
 	}
-	return s.db.Exec("INSERT OR REPLACE INTO description VALUES (?, ?, ?)", key, o.ForkOf, string(text))
+	return s.db.Exec(`INSERT INTO description (origin, fork_of, metadata) VALUES (?, ?, ?) ON CONFLICT (origin)
+		DO UPDATE SET fork_of = excluded.fork_of, metadata = excluded.metadata`, key, wording.Storable(o.ForkOf), string(text))
 }
 
 // described returns the description of an origin; both are empty if there is none.
 func (s *Store) described(key int64) (forkOf string, metadata map[string]string, err error) {
 	var text string
-	found, err := s.db.One("SELECT fork_of, metadata FROM description WHERE origin = ?", []any{key}, sqlfile.Into(&forkOf, &text))
+	found, err := s.db.One("SELECT fork_of, metadata FROM description WHERE origin = ?", []any{key}, sqldb.Into(&forkOf, &text))
 	if err != nil || !found {
 		return "", nil, err
 	}

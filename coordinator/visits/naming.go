@@ -2,9 +2,8 @@ package visits
 
 import (
 	"context"
-	"errors"
 
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -28,7 +27,8 @@ func (s *Store) addNaming(r *row, lister int32, listed bool, now int64) error {
 		}
 		lister = byHand
 	}
-	return s.db.Exec("INSERT OR REPLACE INTO naming VALUES (?, ?, ?)", r.Key, lister, now)
+	return s.db.Exec(`INSERT INTO naming (origin, lister, seen) VALUES (?, ?, ?) ON CONFLICT (origin, lister)
+		DO UPDATE SET seen = excluded.seen`, r.Key, lister, now)
 }
 
 // takeNext makes another lister the first one of an origin, and reports whether there is one. The user comes
@@ -36,7 +36,7 @@ func (s *Store) addNaming(r *row, lister int32, listed bool, now int64) error {
 // saves r.
 func (s *Store) takeNext(r *row) (found bool, err error) {
 	var next int32
-	found, err = s.db.One("SELECT lister FROM naming WHERE origin = ? ORDER BY lister = 0, seen DESC, lister LIMIT 1", []any{r.Key}, sqlfile.Into(&next))
+	found, err = s.db.One("SELECT lister FROM naming WHERE origin = ? ORDER BY lister = 0, seen DESC, lister LIMIT 1", []any{r.Key}, sqldb.Into(&next))
 	if err != nil || !found {
 		return false, err
 	}
@@ -60,9 +60,9 @@ func (s *Store) dropUnnamed(ctx context.Context, op string, lister int32, now in
 		return err
 	}
 	var dropped []int64
-	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+	err = s.file.Read(ctx, op, func(c *sqldb.Conn) error {
 		return c.All("SELECT n.origin, n.seen, s.id FROM naming n JOIN schedule s ON s.key = n.origin WHERE n.lister = ? AND n.lister <> 0", []any{lister},
-			func(from sqlfile.Row) error {
+			func(from sqldb.Row) error {
 				var key, seen int64
 				var id string
 				err := from.Scan(&key, &seen, &id)
@@ -87,8 +87,8 @@ func (s *Store) dropUnnamed(ctx context.Context, op string, lister int32, now in
 // stay, and a call again is safe.
 func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now int64, chosen func(id string, seen int64) bool, change func(*row) error) error {
 	var keys []int64
-	err := s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
-		return c.All("SELECT key, id, last_seen FROM schedule WHERE lister = ? AND lister <> 0", []any{lister}, func(from sqlfile.Row) error {
+	err := s.file.Read(ctx, op, func(c *sqldb.Conn) error {
+		return c.All("SELECT key, id, last_seen FROM schedule WHERE lister = ? AND lister <> 0", []any{lister}, func(from sqldb.Row) error {
 			var key, seen int64
 			var id string
 			err := from.Scan(&key, &id, &seen)
@@ -102,12 +102,11 @@ func (s *Store) editNamedBy(ctx context.Context, op string, lister int32, now in
 		return err
 	}
 	return stepThrough(ctx, s, op, keys, func(key int64) error {
-		var failed error
-		err := s.editKey(key, now, func(r *row) {
-			if r.Lister == lister && chosen(r.id, r.LastSeen) {
-				failed = change(r)
+		return s.editKey(key, now, func(r *row) error {
+			if r.Lister != lister || !chosen(r.id, r.LastSeen) {
+				return nil
 			}
+			return change(r)
 		})
-		return errors.Join(failed, err)
 	})
 }

@@ -5,35 +5,36 @@ import (
 	"embed"
 	"time"
 
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
-//go:embed migrations/*.sql
+//go:embed migrations/*.sql migrations/postgres/*.sql
 var migrations embed.FS
 
 // Schema is the store's part of a database file, behind the schema of the catalog.
-func Schema() sqlfile.Schema {
-	return sqlfile.Schema{Name: "schedule", Migrations: migrations, Checks: checks}
+func Schema() sqldb.Schema {
+	return sqldb.Schema{Name: "schedule", Migrations: migrations, Checks: checks}
 }
 
 // Store is the visit schedule of all origins.
 type Store struct {
 	policy  *policy.Plan
 	rules   policy.Rules // of hosts and requests, and of types without their own
-	file    *sqlfile.File
+	file    sqldb.Database
 	changed chan struct{}
 	catalog Catalog // nil: none
+	part    int     // of loadPart
 
 	// The writer's user may use these.
-	db    *sqlfile.Conn // of the transaction under way
+	db    *sqldb.Conn // of the transaction under way
 	cache cache
 }
 
 // New returns the schedule in a file with Schema, and places all origins again if another plan placed them. The
 // caller closes the file. After an error there is no usable store.
-func New(ctx context.Context, file *sqlfile.File, plan *policy.Plan) (*Store, error) {
-	s := &Store{policy: plan, rules: plan.Rules(""), file: file, changed: make(chan struct{}, 1)}
+func New(ctx context.Context, file sqldb.Database, plan *policy.Plan) (*Store, error) {
+	s := &Store{policy: plan, rules: plan.Rules(""), file: file, changed: make(chan struct{}, 1), part: partRows}
 	const op = "open the visit schedule"
 	if err := file.Read(ctx, op, s.load); err != nil {
 		return nil, err
@@ -48,12 +49,18 @@ func (s *Store) Changed() <-chan struct{} { return s.changed }
 // other transactions, so at most one f runs at a time, and only inside f the cache may be read.
 // An error of f, of the file or of ctx undoes the transaction.
 func (s *Store) write(ctx context.Context, op string, f func() error) error {
-	return s.file.Write(ctx, op, func(c *sqlfile.Conn) error {
-		if err := s.enter(c); err != nil {
+	for entered := false; !entered; {
+		err := s.file.Write(ctx, op, func(c *sqldb.Conn) (err error) {
+			if entered, err = s.tryEnter(c); err != nil || !entered {
+				return err
+			}
+			return f()
+		})
+		if err != nil {
 			return err
 		}
-		return f()
-	})
+	}
+	return nil
 }
 
 // stepTime is how long a transaction of steps works at most. It is longer than the catalog's, because ids are
@@ -62,11 +69,11 @@ func (s *Store) write(ctx context.Context, op string, f func() error) error {
 const stepTime = 50 * time.Millisecond
 
 // runSteps calls next until it reports that it is done, in short transactions
-// (sqlfile.File.StepsOf). After an error the earlier transactions stay, so next must be one that
+// (sqldb.Database.StepsOf). After an error the earlier transactions stay, so next must be one that
 // can be begun again.
 func (s *Store) runSteps(ctx context.Context, op string, next func() (done bool, err error)) error {
-	return s.file.StepsOf(ctx, op, stepTime, func(c *sqlfile.Conn) (done bool, err error) {
-		if err := s.enter(c); err != nil {
+	return s.file.StepsOf(ctx, op, stepTime, func(c *sqldb.Conn) (done bool, err error) {
+		if entered, err := s.tryEnter(c); err != nil || !entered {
 			return false, err
 		}
 		return next()
@@ -85,14 +92,24 @@ func stepThrough[T any](ctx context.Context, s *Store, op string, list []T, step
 	})
 }
 
-// enter must be called before anything else in a transaction: it sets s.db. It reads the cache
-// again if an earlier transaction changed it and failed.
-func (s *Store) enter(c *sqlfile.Conn) error {
+// tryEnter or enter must be called before anything else in a transaction: they set s.db. If an earlier transaction
+// changed the cache and failed, tryEnter reads a part of the cache again, and reports whether that was the last one. If
+// not, the transaction ends, and another one goes on.
+func (s *Store) tryEnter(c *sqldb.Conn) (entered bool, err error) {
 	s.db = c
 	if s.cache.stale {
-		return s.load(c)
+		err = s.loadPart(c)
 	}
-	return nil
+	return !s.cache.stale, err
+}
+
+// enter is tryEnter in a transaction of the catalog: it reads all parts.
+func (s *Store) enter(c *sqldb.Conn) error {
+	for {
+		if entered, err := s.tryEnter(c); err != nil || entered {
+			return err
+		}
+	}
 }
 
 // update returns the cache to change it together with the transaction under way, which saves the
@@ -104,7 +121,7 @@ func (s *Store) update() *cache {
 		k.updating = true
 		s.db.BeforeCommit(s.saveCounters)
 		s.db.BeforeCommit(s.saveLearned)
-		s.db.OnEnd(func(committed bool) { k.updating, k.stale = false, !committed })
+		s.db.OnEnd(func(committed bool) { k.updating, k.stale, k.loading = false, !committed, false })
 	}
 	return k
 }

@@ -2,13 +2,12 @@ package visits
 
 import (
 	"context"
-	"encoding/json"
-	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -38,7 +37,7 @@ func (s *Store) Next(ctx context.Context, now time.Time, n int) (list []Next, er
 	if err != nil {
 		return nil, err
 	}
-	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+	err = s.file.Read(ctx, op, func(c *sqldb.Conn) error {
 		for _, x := range picked {
 			r, ok, err := find(c, selectRows+" WHERE key = ?", x.Key)
 			if err != nil {
@@ -171,12 +170,12 @@ func (s *Store) addStored(o *OriginSchedule, r row) (err error) {
 		return err
 	}
 	if r.Lister != 0 {
-		if _, err := s.db.One("SELECT id FROM schedule WHERE key = ?", []any{r.Lister}, sqlfile.Into(&o.Listed)); err != nil {
+		if _, err := s.db.One("SELECT id FROM schedule WHERE key = ?", []any{r.Lister}, sqldb.Into(&o.Listed)); err != nil {
 			return err
 		}
 	}
 	return s.db.All("SELECT at, status, changed, changes, took, size, error FROM outcome WHERE origin = ? ORDER BY at DESC", []any{r.Key},
-		func(from sqlfile.Row) error {
+		func(from sqldb.Row) error {
 			var p PastVisit
 			var at int64
 			err := from.Scan(&at, &p.Status, &p.Changed, &p.Changes, &p.Took, &p.Size, &p.Error)
@@ -186,19 +185,24 @@ func (s *Store) addStored(o *OriginSchedule, r row) (err error) {
 		})
 }
 
-// MarkDisabled sets Disabled of those of the origins that are disabled, with one query.
+// markedAtOnce is of how many origins one query of MarkDisabled reads.
+const markedAtOnce = 200
+
+var selectDisabled = "SELECT id, disabled FROM schedule WHERE disabled <> '' AND id IN (?" + strings.Repeat(", ?", markedAtOnce-1) + ")"
+
+// MarkDisabled sets Disabled of those of the origins that are disabled, with a query for each 200 of them.
 func (s *Store) MarkDisabled(ctx context.Context, origins []models.Origin) error {
 	at := make(map[string]int, len(origins))
 	for n, o := range origins {
 		at[o.ID] = n
 	}
-	ids, err := json.Marshal(slices.Collect(maps.Keys(at)))
-	if err != nil {
-		return err
-	}
-	return s.file.Read(ctx, "disabled origins", func(c *sqlfile.Conn) error {
-		return c.All("SELECT id, disabled FROM schedule WHERE disabled <> '' AND id IN (SELECT value FROM json_each(?))", []any{string(ids)},
-			func(from sqlfile.Row) error {
+	return s.file.Read(ctx, "disabled origins", func(c *sqldb.Conn) error {
+		for some := range slices.Chunk(origins, markedAtOnce) {
+			ids := make([]any, markedAtOnce)
+			for n := range ids {
+				ids[n] = some[min(n, len(some)-1)].ID // the last one fills the rest, so that there is one statement
+			}
+			err := c.All(selectDisabled, ids, func(from sqldb.Row) error {
 				var id, reason string
 				if err := from.Scan(&id, &reason); err != nil {
 					return err
@@ -206,6 +210,11 @@ func (s *Store) MarkDisabled(ctx context.Context, origins []models.Origin) error
 				origins[at[id]].Disabled = reason
 				return nil
 			})
+			if err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -220,7 +229,7 @@ func (s *Store) Due(ctx context.Context, now time.Time) (due bool, err error) {
 			return err
 		}
 		due, err = s.db.One("SELECT key FROM schedule WHERE front = 1 AND pool = ? AND queue = 0 AND class = 0 AND ref <= ? LIMIT 1",
-			[]any{poolRest, now.Unix()}, sqlfile.Into(new(int64))) // which origin does not matter
+			[]any{poolRest, now.Unix()}, sqldb.Into(new(int64))) // which origin does not matter
 		return err
 	})
 	return due, err
@@ -243,7 +252,7 @@ func (s *Store) Wake(ctx context.Context, now time.Time) (at time.Time, err erro
 		}
 		var ref int64
 		ok, err := s.db.One("SELECT ref FROM schedule WHERE front = 1 AND pool = ? AND queue = 0 AND class = 0 ORDER BY ref LIMIT 1",
-			[]any{poolRest}, sqlfile.Into(&ref))
+			[]any{poolRest}, sqldb.Into(&ref))
 		if rested := time.Unix(ref, 0); ok && (at.IsZero() || rested.Before(at)) {
 			at = rested
 		}

@@ -8,8 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -22,10 +20,7 @@ func grouped(t *testing.T, path string, now time.Time, groups string, uris ...st
 	var err error
 	plan.Hosts, err = policy.ParseHostGroups(groups)
 	require.NoError(t, err)
-	file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = file.Close() })
-	s, err := New(t.Context(), file, plan)
+	s, err := New(t.Context(), openTables(t, path), plan)
 	require.NoError(t, err)
 	var list []Named
 	for _, uri := range uris {

@@ -3,7 +3,7 @@ package visits
 import (
 	"context"
 
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -97,7 +97,7 @@ func (s *Store) sweep(ctx context.Context, op string, now int64) error {
 // placeFound changes the origins that a query finds, places them again, and returns how many they are.
 func (s *Store) placeFound(now int64, change func(*row), where string, args ...any) (found int, err error) {
 	var due []row
-	err = s.db.All(selectRows+where, args, func(from sqlfile.Row) error {
+	err = s.db.All(selectRows+where, args, func(from sqldb.Row) error {
 		r, err := scanRow(from)
 		due = append(due, r)
 		return err

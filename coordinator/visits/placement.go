@@ -3,12 +3,11 @@ package visits
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"reflect"
 	"strings"
 	"time"
 
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -28,7 +27,7 @@ func (s *Store) placeAll(ctx context.Context, op string) error {
 		return s.fixClock(ctx, op, now.Unix())
 	}
 	retargeted := s.retargetedSince(before)
-	if err := s.reschedule(ctx, op, "", now.Unix(), retargeted); err != nil {
+	if err := s.reschedule(ctx, op, now.Unix(), retargeted, ""); err != nil {
 		return err
 	}
 	rules, err := json.Marshal(s.policy.AllRules())
@@ -41,7 +40,8 @@ func (s *Store) placeAll(ctx context.Context, op string) error {
 				s.update().position[kind] = now.Unix()
 			}
 		}
-		return s.db.Exec("INSERT OR REPLACE INTO placement VALUES (1, ?, ?, ?)", s.placedBy(), placementRevision, string(rules))
+		return s.db.Exec(`INSERT INTO placement (one, policy, revision, rules) VALUES (1, ?, ?, ?) ON CONFLICT (one)
+			DO UPDATE SET policy = excluded.policy, revision = excluded.revision, rules = excluded.rules`, s.placedBy(), placementRevision, string(rules))
 	})
 }
 
@@ -60,11 +60,11 @@ func (s *Store) retargetedSince(before string) func(visitType string) bool {
 // isPlaced reports whether the policy and the rules of s, and this revision of the program, placed the origins,
 // and what placed them (placedBy); empty: nothing did. Rules that cannot be read are other rules.
 func (s *Store) isPlaced(ctx context.Context, op string) (placed bool, name string, err error) {
-	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
+	err = s.file.Read(ctx, op, func(c *sqldb.Conn) error {
 		var text string
 		var revision int
 		var rules map[string]policy.Rules
-		known, err := c.One("SELECT policy, revision, rules FROM placement", nil, sqlfile.Into(&name, &revision, &text))
+		known, err := c.One("SELECT policy, revision, rules FROM placement", nil, sqldb.Into(&name, &revision, &text))
 		if err != nil || !known {
 			return err
 		}
@@ -89,19 +89,20 @@ func (s *Store) fixClock(ctx context.Context, op string, now int64) error {
 		return err
 	}
 	longest := max(s.policy.LongestRest(), maxRetryAfter*time.Second)
-	return s.reschedule(ctx, op, fmt.Sprintf("WHERE front = 1 AND pool IN (%d, %d) AND (ref > %d + every OR last_scheduled > %d)", poolRest, poolFlight, now+int64(longest.Seconds()), now), now, func(string) bool { return false })
+	return s.reschedule(ctx, op, now, func(string) bool { return false },
+		"WHERE front = 1 AND pool IN (201, 202) AND (ref > ? + every OR last_scheduled > ?)", now+int64(longest.Seconds()), now)
 }
 
 // reschedule places the origins that a WHERE clause selects again (empty: all), and takes back times that are in
 // the future. It also finds their hosts or groups again, since the groups may be others, and sets the targets of
 // the types that retargeted reports.
-func (s *Store) reschedule(ctx context.Context, op, where string, now int64, retargeted func(visitType string) bool) error {
-	keys, err := s.keys(ctx, op, "SELECT key FROM schedule "+where)
+func (s *Store) reschedule(ctx context.Context, op string, now int64, retargeted func(visitType string) bool, where string, args ...any) error {
+	keys, err := s.keys(ctx, op, "SELECT key FROM schedule "+where, args...)
 	if err != nil {
 		return err
 	}
 	return stepThrough(ctx, s, op, keys, func(key int64) error {
-		return s.editKey(key, now, func(r *row) {
+		return s.editKey(key, now, func(r *row) error {
 			for _, t := range []*int64{&r.LastScheduled, &r.ToldAt, &r.LastVisit, &r.LastSuccess, &r.LastUpdate, &r.LastSeen} {
 				*t = min(*t, now)
 			}
@@ -110,14 +111,15 @@ func (s *Store) reschedule(ctx context.Context, op, where string, now int64, ret
 			}
 			r.host = s.policy.Hosts.Of(r.hostName())
 			s.update().noteRefusal(*r, now) // refusals count by r.host
+			return nil
 		})
 	})
 }
 
 // keys reads the keys that a query selects, into memory: the transactions that change their origins come later.
 func (s *Store) keys(ctx context.Context, op, query string, args ...any) (keys []int64, err error) {
-	err = s.file.Read(ctx, op, func(c *sqlfile.Conn) error {
-		return c.All(query, args, func(from sqlfile.Row) error {
+	err = s.file.Read(ctx, op, func(c *sqldb.Conn) error {
+		return c.All(query, args, func(from sqldb.Row) error {
 			var key int64
 			err := from.Scan(&key)
 			keys = append(keys, key)

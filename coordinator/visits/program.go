@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -26,8 +26,8 @@ const (
 	mostPassed = 10_000
 )
 
-func (k *cache) loadPrograms(c *sqlfile.Conn) error {
-	return c.All("SELECT type FROM program", nil, func(from sqlfile.Row) error {
+func (k *cache) loadPrograms(c *sqldb.Conn) error {
+	return c.All("SELECT type FROM program", nil, func(from sqldb.Row) error {
 		var kind models.OriginKind
 		err := from.Scan(&kind)
 		k.programs[kind] = true
@@ -36,10 +36,13 @@ func (k *cache) loadPrograms(c *sqlfile.Conn) error {
 }
 
 // Register adds a type of visits that programs make. Repeating it changes nothing. It fails with fault.ErrInvalid
-// for a name that is not accepted, and with fault.ErrTooLarge if there are 100 types.
+// for a name that is not accepted, with fault.ErrConflict for one in the table of kinds, and with fault.ErrTooLarge if there are 100 types.
 func (s *Store) Register(ctx context.Context, kind models.OriginKind) error {
+	if kind.Known() {
+		return fmt.Errorf("visit type %s: %w: it is a kind of the coordinator's own", kind, fault.ErrConflict)
+	}
 	if !kind.IsProgram() {
-		return fmt.Errorf("visit type %.64q: %w: want 1 to 32 of a-z 0-9 _ -, the first a letter, and none of the kinds %v", kind, fault.ErrInvalid, models.VisitedKinds())
+		return fmt.Errorf("visit type %.64q: %w: want 1 to 32 of a-z 0-9 _ -, the first a letter", kind, fault.ErrInvalid)
 	}
 	return s.write(ctx, "register "+string(kind), func() error {
 		if s.cache.programs[kind] {
@@ -49,7 +52,7 @@ func (s *Store) Register(ctx context.Context, kind models.OriginKind) error {
 			return fmt.Errorf("visit type %q: there are %d types: %w", kind, mostPrograms, fault.ErrTooLarge)
 		}
 		s.update().programs[kind] = true
-		return s.db.Exec("INSERT INTO program VALUES (?)", kind)
+		return s.db.Exec("INSERT INTO program (type) VALUES (?)", kind)
 	})
 }
 
@@ -78,7 +81,7 @@ func (s *Store) ClaimFor(ctx context.Context, now time.Time, kind models.OriginK
 		h := s.hostsFor(now.UnixMilli(), n)
 		var picked []policy.Candidate
 		err := s.db.All("SELECT key, class, ref, host FROM schedule WHERE pool = 204 AND kind = ? ORDER BY ref, key LIMIT ?", []any{kind, mostPassed + len(s.cache.claims)},
-			func(from sqlfile.Row) error {
+			func(from sqldb.Row) error {
 				c := policy.Candidate{Place: policy.Place{Pool: poolProgram}}
 				err := from.Scan(&c.Key, &c.Place.Class, &c.Place.Ref, &c.Host)
 				if _, claimed := s.cache.claims[c.Key]; err == nil && !claimed && len(picked) < n && h.accept(c) {
@@ -86,15 +89,10 @@ func (s *Store) ClaimFor(ctx context.Context, now time.Time, kind models.OriginK
 				}
 				return err
 			})
-		for _, c := range picked {
-			if err == nil {
-				var v models.Visit
-				var ok bool
-				v, ok, err = s.claim(c, now)
-				if ok {
-					claims = append(claims, v)
-				}
-			}
+		for err == nil && len(picked) > 0 {
+			var some []models.Visit
+			some, picked, err = s.claimFirst(picked, now)
+			claims = append(claims, some...)
 		}
 		return err
 	})

@@ -46,9 +46,10 @@ func TestAProgramClaimsItsOwnTypeInOrderAndPolitely(t *testing.T) {
 func TestTypesOfProgramsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := openFile(t, sqlfile.Memory)
-	for _, bad := range []models.OriginKind{"", "git", "Svn", "1svn"} {
+	for _, bad := range []models.OriginKind{"", "Svn", "1svn"} {
 		require.ErrorIs(t, s.Register(t.Context(), bad), fault.ErrInvalid, bad)
 	}
+	require.ErrorIs(t, s.Register(t.Context(), "git"), fault.ErrConflict)
 	for n := range 100 {
 		require.NoError(t, s.Register(t.Context(), models.OriginKind(fmt.Sprintf("t%02d", n))))
 	}

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"slices"
 
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -201,7 +201,7 @@ func (q *queues) fetch(name policy.Queue, back bool, c *cursor) error {
 	if c.begun {
 		args = append(args, c.from.Place.Ref, c.from.Key)
 	}
-	err := q.store.db.All(text, append(args, c.fetching), func(from sqlfile.Row) error {
+	err := q.store.db.All(text, append(args, c.fetching), func(from sqldb.Row) error {
 		x := policy.Candidate{Place: policy.Place{Pool: name.Pool, Lister: name.Lister, Class: name.Class}}
 		err := from.Scan(&x.Key, &x.Place.Ref, &x.Host)
 		c.buffer = append(c.buffer, x)

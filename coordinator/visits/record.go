@@ -27,6 +27,7 @@ func (s *Store) Record(ctx context.Context, now time.Time, outcomes []models.Out
 	var effects []policy.Effect
 	err := stepThrough(ctx, s, "record outcomes", outcomes, func(o models.Outcome) error {
 		s.notify()
+		o = storable(o)
 		effect, err := s.record(now, o)
 		if err != nil {
 			return fmt.Errorf("%s: %w", o.Origin, err)
@@ -56,7 +57,7 @@ func (s *Store) move(id, uri string, now time.Time) error {
 		return err
 	}
 	return s.edit(id, now.Unix(), func(r *row) {
-		r.answered, r.host = "", s.policy.Hosts.Of(models.HostOf(uri))
+		r.answered, r.host = "", s.policy.Hosts.Of(hostOf(uri))
 		r.etag, r.modified = "", ""
 	})
 }
@@ -121,18 +122,15 @@ func (s *Store) record(at time.Time, o models.Outcome) (effect policy.Effect, er
 	return effect, s.save(before, after, now)
 }
 
-// longestHost is how long the name of a host may be, with its port.
-const longestHost = 300
-
 // noteAnswered notes the server that answered a visit of an origin, as Outcome.Answered names it. Without one, the last
 // one stays.
 func (s *Store) noteAnswered(r *row, server string) {
-	host := models.HostOf(server)
-	if host == "" || len(host) > longestHost {
+	host := hostOf(server)
+	if host == "" || len(models.HostOf(server)) > longestHost {
 		return
 	}
 	r.answered = host
-	if host == models.HostOf(r.uri) {
+	if host == hostOf(r.uri) {
 		r.answered = ""
 	}
 	r.host = s.policy.Hosts.Of(r.hostName())
@@ -325,8 +323,10 @@ func (s *Store) remember(key int64, o models.Outcome, e policy.Event, effect pol
 	if e.Open {
 		changes = float64(len(e.Times))
 	}
-	err := s.db.Exec("INSERT OR REPLACE INTO outcome VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", key, e.At, o.Visit, o.Status,
-		effect.Changed, changes, float64(o.Took), o.Size, fmt.Sprintf("%.500s", models.Redact(o.Error)))
+	err := s.db.Exec(`INSERT INTO outcome (origin, at, visit, status, changed, changes, took, size, error)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (origin, at) DO UPDATE SET visit = excluded.visit, status = excluded.status,
+		changed = excluded.changed, changes = excluded.changes, took = excluded.took, size = excluded.size, error = excluded.error`,
+		key, e.At, o.Visit, o.Status, effect.Changed, changes, float64(o.Took), o.Size, fmt.Sprintf("%.500s", models.Redact(o.Error)))
 	if err != nil {
 		return err
 	}

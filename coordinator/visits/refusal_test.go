@@ -11,7 +11,6 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -81,10 +80,7 @@ func TestTheRetryAfterOfAHostOutlivesTheProcess(t *testing.T) {
 	path, now := filepath.Join(t.TempDir(), "catalog.db"), time.Now().Truncate(time.Second)
 	first := askedToWait(t, path, now, 2, 3600)
 	require.NoError(t, first.file.Close())
-	file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, file.Close()) })
-	s, err := New(t.Context(), file, uniform(t, "value", first.rules))
+	s, err := New(t.Context(), openTables(t, path), uniform(t, "value", first.rules))
 	require.NoError(t, err)
 	require.Zero(t, claimable(t, s, now.Add(time.Minute)))
 	require.Equal(t, 4, claimable(t, s, now.Add(3960*time.Second)))

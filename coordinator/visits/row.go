@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"leasehold/models"
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/visit/policy"
 )
@@ -32,21 +32,22 @@ type row struct {
 
 func (r row) origin() models.Origin { return models.Origin{ID: r.id, Kind: r.kind, URI: r.uri} }
 
-const columns = `key, id, kind, uri, priority, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
+// stored are the columns of a row that save writes; the database gives the key.
+const stored = `id, kind, uri, priority, host, lister, first_seen, last_seen, created, last_update, last_scheduled,
 	last_visit, last_success, last_status, digest, etag, modified, target, idx, failures, disabled, not_before, changes,
 	days, lost, urgent, visit, pool, queue, class, ref, front, dates, recent, fork, every, told, fresh_until, activity, refusals, told_at, told_false, answered,
 	hours, skip, forced, closes, items, overflows, missed, last_read`
 
 // hostName returns the host whose limits the visits of an origin count for: the one that answers, because a redirect
 // may lead the origins of many hosts to one.
-func (r row) hostName() string { return cmp.Or(r.answered, models.HostOf(r.uri)) }
+func (r row) hostName() string { return cmp.Or(r.answered, hostOf(r.uri)) }
 
 // selectRows reads what scanRow scans.
-const selectRows = "SELECT " + columns + ", coalesce(claimed, ''), coalesce(claimed_at, 0) FROM schedule LEFT JOIN claim USING (key)"
+const selectRows = "SELECT key, " + stored + ", coalesce(claimed, ''), coalesce(claimed_at, 0) FROM schedule LEFT JOIN claim USING (key)"
 
 // scanRow reads one row of selectRows. If the table claim has a claim of the origin, the row is as after that
 // claim, although its columns in schedule are those from before it.
-func scanRow(from sqlfile.Row) (row, error) {
+func scanRow(from sqldb.Row) (row, error) {
 	var r row
 	var recent []byte
 	var claimed string
@@ -103,17 +104,26 @@ func (s *Store) rulesOf(kind models.OriginKind) policy.Rules {
 	return r
 }
 
-func read(c *sqlfile.Conn, id string) (row, error) {
-	r, ok, err := find(c, selectRows+" WHERE id = ?", id)
+func read(c *sqldb.Conn, id string) (row, error) {
+	r, ok, err := findID(c, id)
 	if err == nil && !ok {
 		err = fmt.Errorf("origin %s: %w", id, fault.ErrNotFound)
 	}
 	return r, err
 }
 
+// findID reads the row of an origin, and reports whether there is one. Only ids reach the database, which may refuse
+// other texts.
+func findID(c *sqldb.Conn, id string) (r row, ok bool, err error) {
+	if !models.ValidID(id) {
+		return row{}, false, nil
+	}
+	return find(c, selectRows+" WHERE id = ?", id)
+}
+
 // find reads the row that a query selects, the last one of several, and reports whether there is one.
-func find(c *sqlfile.Conn, query string, args ...any) (r row, ok bool, err error) {
-	err = c.All(query, args, func(from sqlfile.Row) (err error) {
+func find(c *sqldb.Conn, query string, args ...any) (r row, ok bool, err error) {
+	err = c.All(query, args, func(from sqldb.Row) (err error) {
 		r, err = scanRow(from)
 		ok = true
 		return err
@@ -133,14 +143,16 @@ func (s *Store) edit(id string, now int64, change func(*row)) error {
 }
 
 // editKey changes the origin with a key, in the transaction under way. It does nothing if the origin was removed,
-// because callers read the keys in an earlier transaction.
-func (s *Store) editKey(key, now int64, change func(*row)) error {
+// because callers read the keys in an earlier transaction. After an error of change it does not save.
+func (s *Store) editKey(key, now int64, change func(*row) error) error {
 	was, ok, err := find(s.db, selectRows+" WHERE key = ?", key)
 	if err != nil || !ok {
 		return err
 	}
 	r := was
-	change(&r)
+	if err := change(&r); err != nil {
+		return err
+	}
 	return s.save(was, r, now)
 }
 
@@ -166,7 +178,7 @@ func (s *Store) save(was, r row, now int64) (err error) {
 		}
 	}
 	if r.Key == 0 {
-		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+columns+`) VALUES (NULL, ?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		r.Key, err = s.db.Insert(`INSERT INTO schedule (`+stored+`) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?) RETURNING key`,
 			r.id, r.kind, models.Redact(r.uri), r.priority, r.host, r.Lister, r.FirstSeen, r.LastSeen, orNull(r.Created), orNull(r.LastUpdate),
 			orNull(r.LastScheduled), orNull(r.LastVisit), orNull(r.LastSuccess), r.LastStatus, r.LastDigest, r.etag, r.modified,
 			orNull(r.Target), r.Index, r.Failures, r.Disabled, orNull(r.NotBefore),

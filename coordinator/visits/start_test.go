@@ -7,8 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -22,12 +21,11 @@ func TestAStartThatFailsAnywhereIsAnErrorAndTheNextOnePlacesAllOrigins(t *testin
 	require.NoError(t, s.file.Close())
 	plan := uniform(t, "roundrobin", policy.DefaultRules())
 	for n := 1; ; n++ {
-		file, err := sqlfile.Open(t.Context(), path, sqlite.Format(Schema()))
-		require.NoError(t, err)
-		ctx, failed := sqlfile.FailAt(t.Context(), n)
+		file := openTables(t, path)
+		ctx, failed := sqldb.FailAt(t.Context(), n)
 		again, err := New(ctx, file, plan)
 		if failed() {
-			require.ErrorIs(t, err, sqlfile.ErrFailed, "statement %d", n)
+			require.ErrorIs(t, err, sqldb.ErrFailed, "statement %d", n)
 			require.NoError(t, file.Close())
 			continue
 		}

@@ -42,10 +42,9 @@ func openAt(t testing.TB, path, name string, change func(*policy.Rules)) *opened
 	if change != nil {
 		change(&rules)
 	}
-	db, err := database.Open(t.Context(), path, name, rules)
+	plan, err := policy.Uniform(name, rules)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return &opened{db.Visits, db}
+	return openDatabase(t, path, plan)
 }
 
 func named(uris ...string) []visits.Named {
@@ -555,7 +554,9 @@ func TestAFileThatIsNotOursIsRefusedAndLeftAsItIs(t *testing.T) {
 	_, err := database.Open(t.Context(), path, "value", policy.DefaultRules())
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 	good := filepath.Join(t.TempDir(), "catalog.db")
-	openAt(t, good, "value", nil)
+	db, err := database.Open(t.Context(), good, "value", policy.DefaultRules())
+	require.NoError(t, err)
+	defer db.Close()
 	_, err = database.Open(t.Context(), good, "value", policy.DefaultRules())
 	require.ErrorIs(t, err, fault.ErrConflict)
 	_, err = database.Open(t.Context(), good, "best", policy.DefaultRules())

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/protocol/visit/policy"
 )
 
@@ -56,7 +56,7 @@ func (s *Store) Trouble(ctx context.Context, now time.Time) (t Trouble, err erro
 			if d.Origins == 0 {
 				continue
 			}
-			if _, err := s.db.One("SELECT id, uri FROM schedule WHERE disabled = ? LIMIT 1", []any{string(reason)}, sqlfile.Into(&d.ID, &d.URI)); err != nil {
+			if _, err := s.db.One("SELECT id, uri FROM schedule WHERE disabled = ? LIMIT 1", []any{string(reason)}, sqldb.Into(&d.ID, &d.URI)); err != nil {
 				return err
 			}
 			t.Disabled = append(t.Disabled, d)
@@ -73,10 +73,10 @@ func (s *Store) Trouble(ctx context.Context, now time.Time) (t Trouble, err erro
 // rest ends by then; the end of a Retry-After varies.
 func (s *Store) countWaiting(h *HostRest) error {
 	until := h.Until.Unix() + int64(retryJitter*maxRetryAfter)
-	_, err := s.db.One(`SELECT count(*), coalesce(sum(overflows), 0), coalesce(min(id), '') FROM (
+	_, err := s.db.One(`SELECT count(*), CAST(coalesce(sum(overflows), 0) AS bigint), coalesce(min(id), '') FROM (
 			SELECT id, overflows FROM schedule WHERE host = ?1 AND host <> '' AND pool <= 200
-			UNION ALL SELECT id, overflows FROM schedule WHERE front = 1 AND pool = ?2 AND queue = 0 AND class = 0 AND ref <= ?3 AND host = ?1)`,
-		[]any{h.Host, poolRest, until}, sqlfile.Into(&h.Origins, &h.Overflows, &h.Example))
+			UNION ALL SELECT id, overflows FROM schedule WHERE front = 1 AND pool = ?2 AND queue = 0 AND class = 0 AND ref <= ?3 AND host = ?1) AS waiting`,
+		[]any{h.Host, poolRest, until}, sqldb.Into(&h.Origins, &h.Overflows, &h.Example))
 	return err
 }
 

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/coordinator/database"
 	"leasehold/coordinator/visits"
 	"leasehold/models"
 	"leasehold/shared/protocol/visit/policy"
@@ -17,10 +16,7 @@ func openPlan(t *testing.T, path, policies, rules string) *opened {
 	t.Helper()
 	plan, err := policy.ParsePlan(policies, rules)
 	require.NoError(t, err)
-	db, err := database.OpenPlan(t.Context(), path, plan)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, db.Close()) })
-	return &opened{db.Visits, db}
+	return openDatabase(t, path, plan)
 }
 
 func repositories(n int) []visits.Named {

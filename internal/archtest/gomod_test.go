@@ -20,6 +20,16 @@ func TestEveryDirectDependencyHasItsReason(t *testing.T) {
 	}
 }
 
+// internal/versus is a module of its own, which must follow the versions of the main one: nothing else in the tests
+// builds it.
+func TestTheModuleOfTheComparisonsFollowsOurs(t *testing.T) {
+	t.Parallel()
+	cmd := exec.CommandContext(t.Context(), "go", "list", "-mod=readonly", "-m", "all")
+	cmd.Dir = "../versus"
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "run go mod tidy in internal/versus: %s", out)
+}
+
 // required returns the modules of go.mod, and whether each is a direct one.
 func required(t *testing.T) map[string]bool {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -29,7 +30,7 @@ var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 // session is a session of this process at a coordinator. The test can cut its connection.
 type session struct {
 	space.Repository
-	conn *remote.Conn
+	conn space.Conn
 	wire *wire
 	stop func() // stops its heartbeat
 	beat sync.WaitGroup
@@ -84,11 +85,37 @@ func (h *fixture) dial(ctx context.Context, name string, ttl time.Duration, serv
 		return nil, err
 	}
 	c := &session{Repository: space.Over(conn), conn: conn, wire: w}
+	if h.refused != nil {
+		c.conn = patient{conn, h.refused}
+		c.Repository = space.Over(c.conn)
+	}
 	beating, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	heartbeat := status.NewHeartbeat(c, min(ttl/5, time.Second), serves)
 	c.beat.Go(func() { _ = heartbeat.Run(beating) }) // its calls report that the session is lost
 	return c, nil
+}
+
+// patient repeats calls that were refused because a disk is full: they changed nothing.
+type patient struct {
+	space.Conn
+	refused *atomic.Int64 // counts them
+}
+
+// Do implements space.Conn.
+func (p patient) Do(ctx context.Context, r space.Request) (space.Reply, error) {
+	for {
+		reply, err := p.Conn.Do(ctx, r)
+		if !errors.Is(err, fault.ErrOverloaded) {
+			return reply, err
+		}
+		p.refused.Add(1)
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return space.Reply{}, space.ContextError(ctx)
+		}
+	}
 }
 
 // mustDial is dial for tests in which the coordinator runs.

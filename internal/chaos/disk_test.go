@@ -6,11 +6,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -21,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"leasehold/internal/binary"
+	"leasehold/internal/pgserver"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/task"
@@ -81,16 +84,56 @@ func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
 	t.Parallel()
 	h := newFixture(t, fastDetection...)
 	h.mustStart()
+	h.requireManyOfEachSync(func() (syncs func() int) {
+		s := h.inject("fsync,fdatasync", "delay_exit=50000")
+		return func() int { s.Kill(); return strings.Count(s.Text(), "(DELAYED)") }
+	})
+}
+
+// The database takes 50 ms more for each commit.
+func TestFault14ASlowCommitServesAllThatWaitAndExpiresNobody(t *testing.T) {
+	t.Parallel()
+	server := pgserver.New(t, pgserver.Durable, pgserver.Settings{"commit_siblings": "0"})
+	h := fixtureOnDatabase(t, server.Database(t), fastDetection...)
+	h.mustStart()
+	h.requireManyOfEachSync(func() (commits func() int) {
+		before := h.commits()
+		server.Exec(t, "ALTER SYSTEM SET commit_delay = 50000")
+		server.Exec(t, "SELECT pg_reload_conf()")
+		return func() int { return h.commits() - before }
+	})
+}
+
+// commits returns the number of commits of the coordinator to its journal.
+func (h *fixture) commits() int {
+	h.t.Helper()
+	answer, err := http.Get("http://" + h.http + "/metrics")
+	require.NoError(h.t, err)
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	require.NoError(h.t, err)
+	_, count, _ := strings.Cut(string(text), "\nleasehold_journal_commit_seconds_count")
+	count, _, _ = strings.Cut(count[strings.Index(count, " ")+1:], "\n")
+	n, err := strconv.Atoi(count)
+	require.NoError(h.t, err)
+	return n
+}
+
+// requireManyOfEachSync requires that syncs of 50 ms serve several puts each, and that a worker's lease outlives them.
+// slow makes them so, and returns a function that counts those that were slow.
+func (h *fixture) requireManyOfEachSync(slow func() (syncs func() int)) {
+	h.t.Helper()
 	h.fill(1)
-	issueOne(t, h.mustDial("manager", longTTL))
+	issueOne(h.t, h.mustDial("manager", longTTL))
 	worker := h.mustDial("worker", loadSafeTTL)
-	item, err := task.Client{Repo: worker}.Claim(within(t), dig)
-	require.NoError(t, err)
-	s := h.inject("fsync,fdatasync", "delay_exit=50000")
+	item, err := task.Client{Repo: worker}.Claim(within(h.t), dig)
+	require.NoError(h.t, err)
+	syncs := slow()
 	const clients, each = 64, 20
 	var running sync.WaitGroup
 	var failed atomic.Int64
 	c := h.mustDial("client", longTTL)
+	began := time.Now()
 	for range clients {
 		running.Go(func() {
 			for range each {
@@ -101,13 +144,13 @@ func TestFault14ASlowSyncServesAllThatWaitAndExpiresNobody(t *testing.T) {
 		})
 	}
 	running.Wait()
-	require.Zero(t, failed.Load())
-	s.Kill()
-	syncs := strings.Count(s.Text(), "(DELAYED)")
-	t.Logf("%d puts, %d syncs of 50 ms", clients*each, syncs)
-	require.Positive(t, syncs)
-	require.Greater(t, clients*each, 2*syncs, "one sync serves several")
-	require.NoError(t, task.Client{Repo: worker}.Report(within(t), item, "north", true, 1), "the task is still the worker's")
+	require.Zero(h.t, failed.Load())
+	n := syncs()
+	h.t.Logf("%d puts, %d syncs of 50 ms in %s", clients*each, n, time.Since(began).Round(time.Millisecond))
+	require.Positive(h.t, n)
+	require.Greater(h.t, clients*each, 2*n, "one sync serves several")
+	require.GreaterOrEqual(h.t, time.Since(began), 20*each*time.Millisecond, "they were slow")
+	require.NoError(h.t, task.Client{Repo: worker}.Report(within(h.t), item, "north", true, 1), "the task is still the worker's")
 }
 
 func TestFault15AWriteThatIsInterruptedIsTriedAgain(t *testing.T) {

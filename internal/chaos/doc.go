@@ -7,6 +7,9 @@
 //     grants (leases and operation ids), workload (tasks).
 //   - rounds_test.go: short runs of that kind, with other settings; make soak makes 30 of them.
 //   - killpoints_test.go: rows 1 to 7 of the catalogue of faults, each at its failpoint.
+//   - takeover_test.go, takeoverwork_test.go: several coordinators share one realm of PostgreSQL, and each way to lose its
+//     owner is tried. promotion_test.go: the standby of the database is promoted. refusingdatabase_test.go: the database is
+//     read-only, or full. endedbackends_test.go, endedwork_test.go: the backend is ended in each kind of statement.
 //   - disk_test.go: a disk that fails, fills up or is slow, with strace and a small
 //     tmpfs; folders that cannot be used.
 //   - podcast_test.go: the example, with coordinator, managers and workers as processes

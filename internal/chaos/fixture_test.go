@@ -4,19 +4,23 @@ package chaos
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/internal/binary"
+	"leasehold/internal/pgserver"
 	"leasehold/shared/api/client"
+	"leasehold/shared/process/datadir"
 	"leasehold/shared/space/trace"
 	"leasehold/tup4fun/conform"
 )
@@ -29,7 +33,35 @@ type fixture struct {
 	env        []string
 	trace      string   // file
 	wrapper    []string // a program that runs the coordinator, such as strace
+	// consumerTTL is the TTL of the sessions that get tuples; 0: shortTTL.
+	consumerTTL time.Duration
+	refused     *atomic.Int64 // if not nil, clients repeat calls for which the disk is too full, and count them here
+	version     string        // path of another version of leasehold; empty: program
 	*binary.Process
+}
+
+// onBoth runs a test with a coordinator on a data folder, and with one on a realm of a database.
+func onBoth(t *testing.T, settings []string, test func(t *testing.T, h *fixture)) {
+	t.Parallel()
+	t.Run("folder", func(t *testing.T) {
+		t.Parallel()
+		test(t, newFixture(t, settings...))
+	})
+	t.Run("database", func(t *testing.T) {
+		t.Parallel()
+		test(t, fixtureOnDatabase(t, pgserver.Database(t), settings...))
+	})
+}
+
+// fixtureOnDatabase is newFixture with a coordinator that is the only one on a realm of a database. Each of its starts is
+// an epoch.
+func fixtureOnDatabase(t *testing.T, url string, settings ...string) *fixture {
+	t.Helper()
+	h := &fixture{t: t, dir: filepath.Join(t.TempDir(), "data"), gate: freeAddress(t), http: freeAddress(t), trace: filepath.Join(t.TempDir(), "trace")}
+	h.env = append([]string{"LEASEHOLD_DATA=" + h.dir, "LEASEHOLD_SESSION_MAX_TTL=" + longTTL.String(), "LEASEHOLD_TRACE=" + h.trace,
+		"LEASEHOLD_JOURNAL=postgres", "LEASEHOLD_DATABASE=" + url}, settings...)
+	t.Cleanup(func() { requireConforms(t, joinTraces(t, h.trace)) })
+	return h
 }
 
 // newFixture makes an empty data folder, whose trace must conform to all models at the end of the test. The
@@ -103,7 +135,7 @@ func (h *fixture) start(failpoint string) {
 // begin runs a coordinator without waiting.
 func (h *fixture) begin(failpoint string) {
 	h.t.Helper()
-	command := append(append([]string{}, h.wrapper...), program, "coordinator", "--listen", h.gate, "--http", h.http)
+	command := append(append([]string{}, h.wrapper...), cmp.Or(h.version, program), "coordinator", "--listen", h.gate, "--http", h.http)
 	h.Process = binary.Start(h.t, append([]string{"FAILPOINT=" + failpoint}, h.env...), command[0], command[1:]...)
 }
 
@@ -114,8 +146,8 @@ func (h *fixture) awaitOpen() {
 
 func (h *fixture) open() bool {
 	data, err := os.ReadFile(h.addressFile())
-	var at struct{ Gate string }
-	return err == nil && json.Unmarshal(data, &at) == nil && at.Gate == h.gate
+	var at datadir.Addresses
+	return err == nil && json.Unmarshal(data, &at) == nil && at.Gate == h.gate && !at.Standby
 }
 
 // mustStart starts a coordinator and fails the test if it ends.
@@ -138,7 +170,7 @@ func (h *fixture) api() *client.Client {
 // run runs a command of the binary to its end, and returns its output and exit code.
 func (h *fixture) run(args ...string) (string, int) {
 	h.t.Helper()
-	p := binary.Start(h.t, h.env, program, args...)
+	p := binary.Start(h.t, h.env, cmp.Or(h.version, program), args...)
 	code := p.Code()
 	return strings.TrimSpace(p.Text()), code
 }

@@ -18,9 +18,15 @@ import (
 // largeRepository makes a repository whose files are more than one batch.
 func largeRepository(t *testing.T) string {
 	t.Helper()
+	return repository(t, 3<<20/20)
+}
+
+// repository makes a repository of four files, each with a line of its own and so many others.
+func repository(t *testing.T, lines int) string {
+	t.Helper()
 	dir := t.TempDir()
 	for i := range 4 {
-		text := fmt.Sprintf("needle%d\n%s", i, strings.Repeat("some text of a file\n", 3<<20/20))
+		text := fmt.Sprintf("needle%d\n%s", i, strings.Repeat("some text of a file\n", lines))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("file%d.txt", i)), []byte(text), 0o600))
 	}
 	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@b", "commit", "-q", "-m", "x"}} {

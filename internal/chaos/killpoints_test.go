@@ -5,12 +5,15 @@ package chaos
 import (
 	"context"
 	"fmt"
+	"os"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"leasehold/internal/binary"
+	"leasehold/internal/pgserver"
 	"leasehold/models"
+	"leasehold/shared/fault"
 	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/protocol/work"
@@ -255,4 +258,22 @@ func TestFault16ASecondCoordinatorOnOneFolderRefusesAndNamesTheFirst(t *testing.
 	second.begin("")
 	require.Equal(t, 1, second.Code())
 	require.Contains(t, second.Output(), fmt.Sprintf("is in use by process %d", h.Pid()))
+}
+
+// Each of two coordinators on one realm has a name of its own, which is that of its machine and its folder. Containers
+// with one machine name and one path are two members with one name.
+func TestFault16ASecondMemberWithOneNameRefusesAndTheFirstGoesOn(t *testing.T) {
+	t.Parallel()
+	h := fixtureOnDatabase(t, pgserver.Database(t))
+	h.mustStart()
+	h.fill(1)
+	second := &fixture{t: t, dir: h.dir, gate: freeAddress(t), http: freeAddress(t), env: h.env}
+	second.begin("")
+	require.Equal(t, 1, second.Code())
+	require.Contains(t, second.Output(), fmt.Sprintf("is in use by process %d", h.Pid()), "the folder is locked")
+	require.NoError(t, os.Rename(h.dir, h.dir+"-of-the-first"))
+	second.begin("")
+	require.Equal(t, fault.Of(fault.ErrConflict).ExitCode, second.Code(), second.Output())
+	require.Contains(t, second.Output(), "a data folder or a machine name of its own")
+	require.Equal(t, 1, h.notes(), "the first goes on")
 }

@@ -25,9 +25,11 @@ func (h *fixture) files() int {
 // Row 60 of the catalogue of faults, for file descriptors: the store may open a few more
 // logs or tables, but no connection may stay open.
 func TestFault60SessionsThatComeAndGoLeaveNoFileOpen(t *testing.T) {
-	t.Parallel()
+	onBoth(t, fastDetection, requireNoFileLeft)
+}
+
+func requireNoFileLeft(t *testing.T, h *fixture) {
 	const sessions, store = 200, 10
-	h := newFixture(t, fastDetection...)
 	h.mustStart()
 	h.fill(1)
 	before := h.files()

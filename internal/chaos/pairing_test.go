@@ -18,8 +18,9 @@ import (
 
 	"leasehold/coordinator/visits"
 	"leasehold/internal/binary"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/space"
 	"leasehold/shared/space/journal"
 	"leasehold/shared/space/journal/pebble"
@@ -31,9 +32,9 @@ import (
 func unmarkedFolder(t *testing.T, dir string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(dir, 0o700))
-	file, err := sqlfile.Open(t.Context(), filepath.Join(dir, "catalog.db"), sqlite.Format(visits.Schema()))
+	file, err := sqlfile.Open(t.Context(), filepath.Join(dir, "catalog.db"), store.Format(visits.Schema()))
 	require.NoError(t, err)
-	require.NoError(t, file.Write(t.Context(), "add an origin", func(c *sqlfile.Conn) error {
+	require.NoError(t, file.Write(t.Context(), "add an origin", func(c *sqldb.Conn) error {
 		return c.Script(`INSERT INTO origin (id, kind, uri, priority, added_at, last_visit) VALUES ('o-1', 'api', 'curator', 0, 1, 0)`)
 	}))
 	require.NoError(t, file.Close())

@@ -145,13 +145,16 @@ func (h *fixture) newMember(mode string) *member {
 	return &member{h: h, mode: mode, dir: filepath.Join(h.t.TempDir(), mode)}
 }
 
-// newDeployment adds the example as origin.
-func newDeployment(t *testing.T, managers, workers int) *deployment {
-	t.Helper()
-	// The tasks must not become dead letters, however often a process is killed.
-	c := &deployment{fixture: newFixture(t, append([]string{"LEASEHOLD_MAX_ATTEMPTS=100"}, fastDetection...)...)}
+// manyAttempts are settings under which tasks do not become dead letters, however often a process is killed.
+var manyAttempts = append([]string{"LEASEHOLD_MAX_ATTEMPTS=100"}, fastDetection...)
+
+// newDeployment starts a coordinator, and adds the example as origin. The members are not started.
+func newDeployment(h *fixture, managers, workers int) *deployment {
+	h.t.Helper()
+	c := &deployment{fixture: h}
+	c.mustStart()
 	said, code := c.run("origin", "add", example)
-	require.Zero(t, code, said)
+	require.Zero(h.t, code, said)
 	for range managers {
 		c.members = append(c.members, c.newMember("manager"))
 	}
@@ -188,26 +191,32 @@ func (c *deployment) idle() bool {
 // while.
 func (c *deployment) injectFault(r *rand.Rand, killPoints map[string][]string) {
 	n := r.IntN(1 + len(c.members))
-	killPoint := func(mode string) string {
-		if r.IntN(2) == 0 {
-			return ""
-		}
-		return fmt.Sprintf("%s:%d", killPoints[mode][r.IntN(len(killPoints[mode]))], 1+r.IntN(10))
-	}
 	if n == len(c.members) {
 		c.Kill()
-		c.start(killPoint("coordinator"))
+		c.start(anyOf(r, killPoints["coordinator"]))
 		return
 	}
-	m := c.members[n]
+	c.members[n].disturb(r, anyOf(r, killPoints[c.members[n].mode]))
+}
+
+// anyOf returns a failpoint and the number of the hit at which it kills; often it returns none.
+func anyOf(r *rand.Rand, killPoints []string) string {
+	if r.IntN(2) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s:%d", killPoints[r.IntN(len(killPoints))], 1+r.IntN(10))
+}
+
+// disturb stops the process for a while, or kills it and restarts it with a failpoint.
+func (m *member) disturb(r *rand.Rand, failpoint string) {
 	if r.IntN(3) == 0 {
 		m.Signal(syscall.SIGSTOP)
-		c.WaitEnd(time.Duration(r.IntN(2000)) * time.Millisecond)
+		m.WaitEnd(time.Duration(r.IntN(2000)) * time.Millisecond)
 		m.Signal(syscall.SIGCONT)
 		return
 	}
 	m.Kill()
-	m.start(killPoint(m.mode))
+	m.start(failpoint)
 }
 
 // restartKilled restarts the processes that were killed at a failpoint.
@@ -217,11 +226,21 @@ func (c *deployment) restartKilled() {
 		require.True(c.t, c.Killed(), c.Output())
 		c.mustStart()
 	}
-	for _, m := range c.members {
-		if m.Ended() {
-			require.True(c.t, m.Killed(), "%s: %v\n%s", m.mode, m.Err(), m.Output())
-			m.start("")
-		}
+	restartKilled(c.members)
+}
+
+func restartKilled(members []*member) {
+	for _, m := range members {
+		m.restartKilled()
+	}
+}
+
+// restartKilled restarts the process if it was killed at a failpoint.
+func (m *member) restartKilled() {
+	m.h.t.Helper()
+	if m.Ended() {
+		require.True(m.h.t, m.Killed(), "%s: %v\n%s", m.mode, m.Err(), m.Output())
+		m.start("")
 	}
 }
 
@@ -238,8 +257,7 @@ func TestFault56ACompanyUnderChaosFindsTheSame(t *testing.T) {
 	}
 	for n, end := uint64(0), time.Now().Add(*timeFlag); n == 0 || time.Now().Before(end); n++ {
 		r := rand.New(rand.NewPCG(seed, n))
-		c := newDeployment(t, 2, 3)
-		c.mustStart()
+		c := newDeployment(newFixture(t, manyAttempts...), 2, 3)
 		for _, m := range c.members {
 			m.start("")
 		}
@@ -282,18 +300,18 @@ func (c *deployment) killAll() {
 // Row 25: work that a manager issued before it was killed is completed, and the next
 // manager does not issue it again.
 func TestFault25AManagerThatDiesAmidIssuingLeavesNoOrphans(t *testing.T) {
-	t.Parallel()
-	c := newDeployment(t, 2, 3)
-	c.mustStart()
-	for _, m := range c.members[2:] {
-		m.start("")
-	}
-	c.members[0].start("issue.after:2")
-	require.True(t, c.members[0].WaitEnd(binary.WaitLimit) && c.members[0].Killed())
-	c.members[1].start("")
-	binary.Eventually(t, "all is done", c.idle)
-	c.requireNothingLeft(3)
-	require.Len(t, c.findings(), 24)
+	onBoth(t, manyAttempts, func(t *testing.T, h *fixture) {
+		c := newDeployment(h, 2, 3)
+		for _, m := range c.members[2:] {
+			m.start("")
+		}
+		c.members[0].start("issue.after:2")
+		require.True(t, c.members[0].WaitEnd(binary.WaitLimit) && c.members[0].Killed())
+		c.members[1].start("")
+		binary.Eventually(t, "all is done", c.idle)
+		c.requireNothingLeft(3)
+		require.Len(t, c.findings(), 24)
+	})
 }
 
 // oneEpisode adds an episode and two clips as origins, and returns their folders.

@@ -39,7 +39,10 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) { _ = os.RemoveAll(dir); os.Exit(code) }))
+	goleak.VerifyTestMain(m,
+		goleak.IgnoreAnyFunction("leasehold/internal/pgserver.(*Server).prepare.func1"), // the server that all tests share
+		goleak.IgnoreAnyFunction("leasehold/internal/pgserver.(*Server).launch.func1"),
+		goleak.Cleanup(func(code int) { _ = os.RemoveAll(dir); os.Exit(code) }))
 }
 
 // newSeed returns the seed of a test and logs it.

@@ -114,6 +114,9 @@ var unshown = map[string]map[string]string{
 		"if live = token -> Lease.get(token); live := 0; ended":                         "likewise",
 		"Result.put(n, 1); Place.get(i); // the last attempt":                           "seldom: the last attempt of a leased task must end without its worker",
 		"if live = n -> Lease.get(n); live := 0; ended := ended + 1 [] else -> skip fi": "likewise",
+		"[] Place.get(i) -> Place.put(i)":                                               "the work of these logs is too short for a worker to extend it",
+		"// a put by a program that has the task":                                       "no program puts results of leased work here, as package worktest does",
+		"if true -> Result.put(k, 0) [] true -> Result.put(k, 1) fi;":                   "likewise, by a program that had the task",
 		"if count(Lease) = 1 -> Lease.query(?k)":                                        "these logs begin with empty spaces; TestALeaseFromBeforeTheLogIsExtended shows it",
 	},
 	"task": {

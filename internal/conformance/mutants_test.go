@@ -124,8 +124,10 @@ func alter(r *rand.Rand, events []trace.Event, i int) ([]trace.Event, string) {
 func altered(r *rand.Rand, text string) string {
 	fields := strings.Split(strings.Trim(text, "()"), ", ")
 	k := r.IntN(len(fields))
-	if n, err := strconv.ParseInt(fields[k], 10, 64); err == nil && n < 1<<31 {
-		fields[k] = strconv.FormatInt(n+1, 10)
+	if n, err := strconv.ParseInt(fields[k], 10, 64); err == nil {
+		if n < 1<<31 {
+			fields[k] = strconv.FormatInt(n+1, 10)
+		}
 	} else if w := strings.Trim(fields[k], `"`); w != "" && !strings.ContainsAny(w, `\: ,/`) && !strings.Contains(text, w+" ") {
 		fields[k] = strconv.Quote(w + "x")
 	}
@@ -137,12 +139,15 @@ func short(e trace.Event) string {
 	return fmt.Sprintf("%s %s %s %s %.60s %s %d (%s)", e.Process, e.Operation, e.Space, e.Result, e.Tuple, e.Lease, e.Ref, e.Procedure)
 }
 
-// covered reports whether one of the models covers an event. None covers visits, totals,
-// ingested results, the log space and refused operations.
+// uncovered begin the tuples that no model covers, in spaces that some model does: of totals, ingested results, and what
+// sessions logged, cost and have as clock.
+var uncovered = []string{`("total"`, `("ingested"`, `("logged"`, `("cost"`, `("clock"`}
+
+// covered reports whether one of the models covers an event. None covers visits, the log space and refused operations.
 func covered(e trace.Event) bool {
 	switch e.Space {
 	case lease.Space, task.Space, task.Dead, status.Space:
-		return !strings.HasPrefix(e.Tuple, `("total"`) && !strings.HasPrefix(e.Tuple, `("ingested"`)
+		return !slices.ContainsFunc(uncovered, func(begin string) bool { return strings.HasPrefix(e.Tuple, begin) })
 	case task.Result:
 		return !strings.HasPrefix(e.Tuple, `("result", "visit"`)
 	}
@@ -156,6 +161,21 @@ const search = 2000
 // score counts the mutants and those that were rejected.
 type score struct{ made, byLog, byModel int }
 
+// TestMutatedLogsAreRejected counts the mutants that no model rejects. Those that survive are of these kinds; the system
+// could have written the first five:
+//   - A session that does nothing later does not begin, or does not serve one of its actions: it need not.
+//   - An event that a restart follows is missing, such as a take, or the restore of a tuple: the coordinator may be killed
+//     when a change is durable and not in the trace, so a model takes changes that it did not see for granted at a reload.
+//   - A task is replaced by itself once more or less: its record changed, which is not in the trace. So an extension
+//     without progress, and a limit, a pause or a sweep with the same outcome, look alike.
+//   - A session's tuples, or the tasks that one procedure pauses, are in another order. A client lists its actions in any
+//     order, and two heartbeats may have one clock.
+//   - Another session creates a task, or a procedure has the name of another one that may do the same.
+//   - Events of two transactions with one clock are mixed, but each step of a model is whole. The trace does not tell
+//     where a transaction ends, except by its clock, session and procedure. In fake time many have one clock; in a
+//     running system few.
+//   - A result has another subject in all its events. The coordinator takes that of a late report from the worker, so the
+//     trace cannot tell which of them is wrong.
 func TestMutatedLogsAreRejected(t *testing.T) {
 	var checkers []*conform.Checker
 	for _, p := range conform.Protocols() {
@@ -212,7 +232,7 @@ func TestMutatedLogsAreRejected(t *testing.T) {
 	}
 	rate := 100 * float64(total.byLog+total.byModel) / float64(total.made)
 	t.Logf("killed %.1f %% of %d", rate, total.made)
-	require.GreaterOrEqual(t, rate, 70.0, "of many it is 92 %% (docs/benchmarks.md); these are few, of logs that are never twice the same")
+	require.GreaterOrEqual(t, rate, 70.0, "of many it is 95 %% (docs/benchmarks.md); these are few, of logs that are never twice the same")
 }
 
 // verdict returns the reason of the first checker that rejects a log, or "" if none does.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,7 @@ import (
 	"leasehold/shared/protocol/batch"
 	"leasehold/shared/protocol/hold"
 	"leasehold/shared/protocol/interop"
+	"leasehold/shared/protocol/lease"
 	"leasehold/shared/protocol/schedule"
 	"leasehold/shared/protocol/status"
 	"leasehold/shared/protocol/task"
@@ -69,7 +71,11 @@ func (x *tour) join(mode string, slots map[string]int) (repo space.Repository, l
 	return repo, leave
 }
 
-func (x *tour) pass(d time.Duration) { <-time.After(d) }
+// pass lets time pass, and what the coordinator does at its end too, so that a sweep does not come before the next call.
+func (x *tour) pass(d time.Duration) {
+	<-time.After(d)
+	synctest.Wait()
+}
 
 // visits ends a visit, loses the manager of one, lets one take too long, and closes the session of one.
 func (x *tour) visits() {
@@ -146,6 +152,11 @@ func (x *tour) expireLeases() {
 	_, err := x.manager.Call(x.ctx, someOp, "lease.grant", tuple.New("alone", "", time.Minute.Milliseconds()))
 	require.NoError(x, err)
 	x.pass(2 * time.Minute)
+	reply, err := x.manager.Call(x.ctx, someOp, "lease.grant", tuple.New("alone", "", time.Hour.Milliseconds()))
+	require.NoError(x, err)
+	given := lease.Decode(reply)
+	_, err = x.manager.Call(x.ctx, someOp, "lease.revoke", tuple.New(given.ID, given.Token))
+	require.NoError(x, err)
 }
 
 // losePlaces loses a manager that holds a result, cancels a task under a lease, and lets a task time out until it is
@@ -338,6 +349,7 @@ func (x *tour) useOtherSpaces() {
 	require.NoError(x, batches.Put(x.ctx, models.Indexed{Repository: "r", Batch: "b"}))
 	_, err = batches.Take(x.ctx, "r")
 	require.NoError(x, err)
+	require.NoError(x, status.Remember(x.ctx, x.worker, "{}"))
 	require.NoError(x, status.Drain(x.ctx, x.user, x.worker.Session()))
 	status.Leave(x.ctx, x.worker, "done")
 	require.NoError(x, x.worker.Close(x.ctx))

@@ -22,4 +22,6 @@
 // slot, or the pool of their client. 1,000 tasks wait at the beginning, because Asynq and
 // River sleep when nothing waits. The peers are measured in turns, -repeats times; the
 // medians are compared, and the lowest and highest ratio of a turn are printed.
+//
+// With -journal postgres, leasehold keeps its journal on the same PostgreSQL server as River.
 package main

@@ -24,15 +24,23 @@ type leasehold struct {
 	open          []space.Repository
 }
 
-// startLeasehold starts a coordinator of a program, with a journal on disk or in memory, and
-// waits until it has written the address of its gate.
-func startLeasehold(h *host, durable bool, program string) (peer, error) {
+// startLeasehold starts a coordinator of a program with a journal, and waits until it has written the address of its
+// gate.
+func startLeasehold(h *host, journal, program string) (peer, error) {
 	dir, err := h.folder("leasehold")
 	if err != nil {
 		return nil, err
 	}
-	l := &leasehold{program: program, journal: map[bool]string{true: "pebble", false: "memory"}[durable]}
-	l.process, err = h.run("", program, "coordinator", "--data", dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--journal", l.journal)
+	l := &leasehold{program: program, journal: journal}
+	args := []string{"coordinator", "--data", dir, "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--journal", journal}
+	if journal == "postgres" {
+		server, err := startPostgres(h)
+		if err != nil {
+			return nil, err
+		}
+		args = append(args, "--database", server.url)
+	}
+	l.process, err = h.run("", program, args...)
 	if err != nil {
 		return nil, err
 	}

@@ -18,6 +18,7 @@ type settings struct {
 	repeats int
 	lasts   time.Duration // of one measurement of one peer, after its warm-up
 	only    string
+	journal string
 	latency int      // measurements of the latency; 0: none
 	peers   []string // beginnings of their names
 	program []string // of leasehold; several are compared with the first
@@ -32,6 +33,7 @@ func main() {
 	flag.IntVar(&s.repeats, "repeats", 5, "measurements of each peer")
 	flag.DurationVar(&s.lasts, "for", 2*time.Second, "duration of one measurement")
 	flag.StringVar(&s.only, "only", "", "durable or memory; empty: both")
+	flag.StringVar(&s.journal, "journal", "pebble", "of leasehold while it is durable: pebble or postgres; several with commas are compared with the first")
 	names := flag.String("peers", "", "beginnings of the names of the peers, with commas; empty: all")
 	programs := flag.String("program", "../../leasehold", "paths of leasehold, with commas: the others are compared with the first")
 	flag.Parse()
@@ -78,13 +80,19 @@ func measureAll(h *host, s settings, kind string, durable bool) error {
 	if !durable {
 		starts = starts[:2]
 	}
+	journals := strings.Split(s.journal, ",")
+	if !durable {
+		journals = []string{"memory"}
+	}
 	var peers []peer
 	for _, program := range s.program {
-		p, err := startLeasehold(h, durable, program)
-		if err != nil {
-			return fmt.Errorf("%s: %w", program, err)
+		for _, journal := range journals {
+			p, err := startLeasehold(h, journal, program)
+			if err != nil {
+				return fmt.Errorf("%s, %s: %w", program, journal, err)
+			}
+			peers = append(peers, p)
 		}
-		peers = append(peers, p)
 	}
 	for n, start := range starts {
 		if !slices.ContainsFunc(s.peers, func(name string) bool { return strings.HasPrefix(names[n], name) }) {

@@ -16,10 +16,11 @@ import (
 
 // host runs the servers.
 type host struct {
-	ctx     context.Context
-	dir     string
-	redis   *redisServer // nil: not started yet
-	cleanup []func()
+	ctx      context.Context
+	dir      string
+	redis    *redisServer // nil: not started yet
+	postgres *postgres    // nil: not started yet
+	cleanup  []func()
 }
 
 // stop ends the servers, the last one first, and waits for each.

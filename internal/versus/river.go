@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
-	"os/exec"
-	"path/filepath"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -21,51 +18,23 @@ import (
 
 // riverPeer is River on PostgreSQL with its defaults, which sync each commit.
 type riverPeer struct {
-	process int
-	url     string
-	pool    *pgxpool.Pool
-	client  *river.Client[pgx.Tx]
-	stop    func()
+	*postgres
+	pool   *pgxpool.Pool
+	client *river.Client[pgx.Tx]
+	stop   func()
 }
 
-// startRiver makes a data folder, which must be of the user postgres if this program runs as root,
-// starts PostgreSQL in it, and waits until it answers and has the tables of River.
+// startRiver starts PostgreSQL unless it runs, and makes the tables of River.
 func startRiver(h *host, _ bool) (peer, error) {
-	bin := ""
-	if found, _ := filepath.Glob("/usr/lib/postgresql/*/bin"); len(found) > 0 { // Debian's are not in PATH
-		bin = found[len(found)-1]
-	}
-	parent, err := h.folder("postgres")
+	server, err := startPostgres(h)
 	if err != nil {
 		return nil, err
 	}
-	dir := filepath.Join(parent, "data")
-	chown := exec.Command("chown", "postgres", parent)
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", dir, "-U", "postgres", "-A", "trust")
-	if err := runAs(initdb, "postgres"); err != nil {
-		return nil, err
-	}
-	if initdb.SysProcAttr != nil {
-		if out, err := chown.CombinedOutput(); err != nil {
-			return nil, fmt.Errorf("%w: %s", err, out)
-		}
-	}
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
-	}
-	host, port, err := freeAddress()
-	if err != nil {
-		return nil, err
-	}
-	p := &riverPeer{url: "postgres://postgres@" + net.JoinHostPort(host, port) + "/postgres"}
-	p.process, err = h.run("postgres", filepath.Join(bin, "postgres"), "-D", dir, "-p", port, "-h", host, "-k", "", "-c", "log_min_messages=fatal", "-c", "max_connections=300")
-	if err != nil {
-		return nil, err
-	}
-	return p, h.waitUntilStarted(func() error { return p.migrate(h.ctx) })
+	p := &riverPeer{postgres: server}
+	return p, p.migrate(h.ctx)
 }
 
-// migrate makes the tables of River. It fails until PostgreSQL accepts connections.
+// migrate makes the tables of River.
 func (p *riverPeer) migrate(ctx context.Context) error {
 	pool, err := pgxpool.New(ctx, p.url)
 	if err != nil {
@@ -81,7 +50,6 @@ func (p *riverPeer) migrate(ctx context.Context) error {
 }
 
 func (p *riverPeer) name() string { return "River 0.51, PostgreSQL 15" }
-func (p *riverPeer) pid() int     { return p.process }
 
 // count is the kind of task.
 type count struct {

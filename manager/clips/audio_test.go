@@ -17,7 +17,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/fault"
 )
 
@@ -46,7 +46,7 @@ func newPodcast(t *testing.T, n int) *podcast {
 	p.Server = httptest.NewServer(p)
 	t.Cleanup(p.Close)
 	p.origin = models.Origin{ID: "o", Kind: models.Feed, URI: "http://bob:s3cret@" + p.Listener.Addr().String() + "/feed.xml", AddedAt: time.Now()}
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	store, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	_, err = store.AddOrigin(t.Context(), p.origin)

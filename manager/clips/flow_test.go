@@ -18,7 +18,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/retry"
 	"leasehold/shared/protocol/lease"
@@ -60,7 +60,7 @@ func inBubble(t *testing.T, f func(b *bench)) {
 		go func() { done <- e.Run(ctx) }()
 		t.Cleanup(func() { stop(); require.NoError(t, <-done) })
 		b := &bench{T: t, engine: e}
-		b.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+		b.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, b.store.Close()) })
 		b.repo, err = e.Session(t.Context(), "worker-1", 0)
@@ -443,7 +443,7 @@ func TestTheFleetIsToldWhatChangedAndWhatCouldNotBeResearched(t *testing.T) {
 
 func TestAVisitGoesWhereTheCatalogSaysAndNowhereElse(t *testing.T) {
 	t.Parallel()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	store, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	defer store.Close()
 	origin := originAt(models.Media, tree(t, map[string]string{"a.wav": "a"}))

@@ -18,12 +18,12 @@ import (
 // researched lists so many episodes whose clip c0 is researched, and then clip c1.
 func (b *bench) researched(episodes int) { b.researchedAs("", episodes) }
 
-// researchedAs is researched with a title for each episode.
-func (b *bench) researchedAs(title string, episodes int) {
+// researchedAs is researched with an end for the URI of each episode.
+func (b *bench) researchedAs(end string, episodes int) {
 	var l catalog.Listing
 	for i := range episodes {
-		media := models.MediaRef{URI: fmt.Sprint("file:///e", i), Hash: fmt.Sprint("sha256:", i)}
-		l.Episodes = append(l.Episodes, models.Episode{Recording: models.Recording{Name: fmt.Sprint("e", i), Title: title, Media: media}})
+		media := models.MediaRef{URI: fmt.Sprint("file:///e", i, end), Hash: fmt.Sprint("sha256:", i)}
+		l.Episodes = append(l.Episodes, models.Episode{Recording: models.Recording{Name: fmt.Sprint("e", i), Media: media}})
 	}
 	for _, name := range []string{"c0", "c1"} {
 		l.Clips = append(l.Clips, models.Clip{Recording: models.Recording{Name: name, Media: models.MediaRef{URI: "file:///c"}}})

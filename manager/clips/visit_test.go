@@ -18,7 +18,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/fault"
 	"leasehold/shared/protocol/task"
 	"leasehold/shared/protocol/work"
@@ -29,7 +29,7 @@ import (
 // newFlow returns a flow over a new catalog that has these origins. Its lister trusts none of them yet.
 func newFlow(t *testing.T, origins ...models.Origin) *Flow {
 	t.Helper()
-	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	store, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	for _, o := range origins {

@@ -22,7 +22,7 @@ import (
 
 	"leasehold/models"
 	"leasehold/shared/catalog"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/code"
 	"leasehold/shared/code/codetest"
 	"leasehold/shared/code/gitrepo"
@@ -70,7 +70,7 @@ func newBench(t *testing.T) *bench {
 	go func() { done <- e.Run(ctx) }()
 	t.Cleanup(func() { stop(); require.NoError(t, <-done) })
 	b := &bench{T: t, engine: e, naive: codetest.NewNaive()}
-	b.store, err = sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
+	b.store, err = store.Open(t.Context(), filepath.Join(t.TempDir(), "catalog.db"))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, b.store.Close()) })
 	b.admin, err = e.Session(t.Context(), "admin", 0)

@@ -122,7 +122,7 @@ func parseURLs(content []byte) (list []models.ListedOrigin, skipped []int, err e
 		if u, err := url.Parse(line); err == nil && models.KindOfURL(u.Path).Info().Listable {
 			kind = models.KindOfURL(u.Path)
 		}
-		named.add(models.ListedOrigin{Kind: kind, URI: line})
+		named.addValid(models.ListedOrigin{Kind: kind, URI: line})
 	}
 	if len(skipped) > 0 && len(skipped) >= good {
 		return nil, nil, fmt.Errorf("line %d and %d more of %d lines: want an http(s) URL on each line: %w",
@@ -131,7 +131,7 @@ func parseURLs(content []byte) (list []models.ListedOrigin, skipped []int, err e
 	return named.list, skipped, nil
 }
 
-// names collects origins without duplicates, and skips invalid URLs.
+// names collects origins without duplicates.
 type names struct {
 	list []models.ListedOrigin
 	seen map[string]bool
@@ -140,7 +140,14 @@ type names struct {
 // add adds an origin, unless its URL is not one of the web, is there already, or the list is
 // full.
 func (n *names) add(o models.ListedOrigin) {
-	if !models.IsWebURL(o.URI) || n.seen[o.URI] || len(n.list) > maxNames {
+	if models.IsWebURL(o.URI) {
+		n.addValid(o)
+	}
+}
+
+// addValid is add for an origin whose URL is one of the web.
+func (n *names) addValid(o models.ListedOrigin) {
+	if n.seen[o.URI] || len(n.list) > maxNames {
 		return
 	}
 	if n.seen == nil {

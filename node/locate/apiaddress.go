@@ -8,40 +8,60 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"leasehold/shared/config"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/members"
 	"leasehold/shared/space"
 	"leasehold/shared/space/remote"
 	"leasehold/shared/space/wire"
 )
 
-// gateTimeout is how long a command waits for the handshake of a gate.
-const gateTimeout = 5 * time.Second
+// gateTimeout is how long a command waits for the handshake of a gate, and realmTimeout for that of the one of several
+// that serves: a member takes over from one that is silent after --owner-lost (5 s).
+const (
+	gateTimeout  = 5 * time.Second
+	realmTimeout = 15 * time.Second
+)
 
-// askGate returns the URL of the API of the coordinator whose gate is at host:port, as the
-// gate's handshake reports it. It returns fault.ErrUnavailable at once if the connection
-// is refused, and after gateTimeout if no gate answers; fault.ErrUnauthenticated from a gate that authenticates.
-func askGate(ctx context.Context, gate string) (api string, err error) {
-	ctx, cancel := context.WithTimeout(ctx, gateTimeout)
+// askGate returns the URL of the API of the coordinator that serves at one of gates, each a host:port, as the
+// gate's handshake reports it, with those of the others (withOthers). It returns fault.ErrUnavailable at once if all connections
+// are refused, and later if no gate answers; fault.ErrUnauthenticated from a gate that authenticates.
+func askGate(ctx context.Context, gates []string) (api string, err error) {
+	timeout := gateTimeout
+	if len(gates) > 1 {
+		timeout = realmTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	var refused error // of the connection, which remote.Dial would retry
+	refused := map[string]error{} // connections, which remote.Dial would retry
+	list := members.New(gates...)
 	c, err := remote.Dial(ctx, remote.Config{
-		Address: gate, Session: remote.SessionID("client"), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Members: list, Session: remote.SessionID("client"), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		Dial: func(ctx context.Context, address string) (net.Conn, error) {
 			c, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 			if err != nil {
-				refused = err
-				cancel() // no retry, because the user waits
+				refused[address] = err
+				if len(refused) == len(gates) {
+					cancel() // no retry, because the user waits
+				}
 			}
 			return c, err
 		},
 	})
+	gate := list.First()
+	if err != nil {
+		gate = strings.Join(gates, " or ")
+	}
 	switch {
-	case refused != nil:
-		return "", fmt.Errorf("the coordinator at %s is %w: %w", gate, fault.ErrUnavailable, refused)
+	case len(refused) == len(gates):
+		return "", fmt.Errorf("the coordinator at %s is %w: %w", gate, fault.ErrUnavailable, refused[gates[0]])
+	case len(gates) > 1 && errors.Is(err, context.DeadlineExceeded):
+		return "", fmt.Errorf("none of the coordinators at %s serves: %w: %w", gate, fault.ErrUnavailable, err)
 	case errors.Is(err, wire.ErrForeign), errors.Is(err, context.DeadlineExceeded):
 		return "", fmt.Errorf("%s is not a coordinator's gate (its port is %d unless --listen sets another): %w: %w", gate, config.GatePort, fault.ErrUnavailable, err)
 	case errors.Is(err, fault.ErrUnauthenticated):
@@ -56,7 +76,20 @@ func askGate(ctx context.Context, gate string) (api string, err error) {
 	if _, _, err := net.SplitHostPort(reported); err != nil {
 		return "", fmt.Errorf("the coordinator at %s did not report its API address (%q): %w", gate, reported, fault.ErrUnavailable)
 	}
-	return ReachableAPI(gate, reported), nil
+	return withOthers(ReachableAPI(gate, reported), gates), nil
+}
+
+// withOthers adds to the URL of the API that serves those of the other gates' machines, at the same port: one of them
+// may take over.
+func withOthers(api string, gates []string) string {
+	urls := []string{api}
+	_, port, _ := net.SplitHostPort(strings.TrimPrefix(api, "http://")) // apiURL has joined them
+	for _, gate := range gates {
+		if url := apiURL(gate, ":"+port); !slices.Contains(urls, url) {
+			urls = append(urls, url)
+		}
+	}
+	return strings.Join(urls, ",")
 }
 
 // ReachableAPI returns the URL of the API of a coordinator. gate is the host:port at which its

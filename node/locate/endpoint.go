@@ -19,10 +19,12 @@ import (
 
 // Endpoint is where a coordinator may be.
 type Endpoint struct {
-	API   string // URL; empty: no coordinator is known
+	API   string // URL, or several of a realm, separated by commas (client.New); empty: no coordinator is known
 	Named bool   // by the user for this command; else the coordinator may have ended
 	set   bool   // by the setting http, and not by the address file
 	file  string // the path of the address file
+	// standsBy tells that the coordinator of the address file answered last that it stands by.
+	standsBy bool
 	// Options are how to prove who the user is, and to recognise the coordinator.
 	Options client.Options
 }
@@ -42,23 +44,32 @@ func Find(ctx context.Context, cfg config.Config) (Endpoint, error) {
 	return e, e.secure(cfg, doc)
 }
 
+// apisAt returns the URLs of the APIs at the ports of gates.
+func apisAt(gates []string) string {
+	var urls []string
+	for _, gate := range gates {
+		urls = append(urls, apiURL(gate, gate))
+	}
+	return strings.Join(urls, ",")
+}
+
 func find(ctx context.Context, cfg config.Config, doc datadir.Addresses, docErr error) (Endpoint, error) {
 	e := Endpoint{file: filepath.Join(cfg.Data, datadir.AddressFile)}
 	hostSet, httpSet := isSet(cfg, "host"), isSet(cfg, "http")
 	var err error
 	switch {
 	case sourceOf(cfg, "http") == "--http", hostSet && httpSet:
-		e.API, e.Named = apiURL(cfg.Host, cfg.HTTP), true
+		e.API, e.Named = apiURL(cfg.Hosts[0], cfg.HTTP), true
 	case hostSet && authenticates(cfg):
-		e.API, e.Named = apiURL(cfg.Host, cfg.Host), true
+		e.API, e.Named = apisAt(cfg.Hosts), true
 	case hostSet:
 		e.Named = true
-		e.API, err = askGate(ctx, cfg.Host)
+		e.API, err = askGate(ctx, cfg.Hosts)
 	default:
 		if err = docErr; err == nil && doc.HTTP != "" {
-			e.API = apiURL(doc.HTTP, doc.HTTP)
+			e.API, e.standsBy = apiURL(doc.HTTP, doc.HTTP), doc.Standby
 		}
-		api := apiURL(cfg.Host, cfg.HTTP)
+		api := apiURL(cfg.Hosts[0], cfg.HTTP)
 		if httpSet && !strings.HasSuffix(api, ":0") && (e.API == "" || listens(ctx, api)) {
 			e.API, e.set, err = api, true, nil
 		}
@@ -76,7 +87,7 @@ func FindDefault(ctx context.Context, cfg config.Config) (Endpoint, error) {
 	if authenticates(cfg) {
 		return e, nil
 	}
-	if api, absent := askGate(ctx, cfg.Host); absent == nil {
+	if api, absent := askGate(ctx, cfg.Hosts); absent == nil {
 		e.API, e.Named = api, true
 	}
 	return e, nil
@@ -98,19 +109,25 @@ func listens(ctx context.Context, api string) bool {
 // probeTimeout bounds the attempt to reach a gate of this machine.
 const probeTimeout = time.Second
 
-// ChooseGate returns the address of the gate that a manager or a worker joins: host if it is
+// ChooseGates returns the addresses of the gates that a manager or a worker joins: host if it is
 // set, else the gate that the address file in the data folder names, else the default of host.
 // A file whose gate accepts no connection is not used, because it may be of a coordinator that
 // has crashed.
-func ChooseGate(ctx context.Context, cfg config.Config) string {
+func ChooseGates(ctx context.Context, cfg config.Config) []string {
 	doc, err := datadir.ReadAddresses(cfg.Data)
 	if isSet(cfg, "host") || err != nil || doc.Gate == "" {
-		return cfg.Host
+		return cfg.Hosts
 	}
 	if !listens(ctx, doc.Gate) {
-		return cfg.Host
+		return cfg.Hosts
 	}
-	return doc.Gate
+	return []string{doc.Gate}
+}
+
+// StandsBy reports whether the coordinator of the data folder stands by for another one, and accepts connections.
+func StandsBy(ctx context.Context, cfg config.Config) bool {
+	doc, err := datadir.ReadAddresses(cfg.Data)
+	return err == nil && doc.Standby && listens(ctx, doc.HTTP)
 }
 
 // isSet reports whether a setting was given, and is not its default.
@@ -129,7 +146,7 @@ func sourceOf(cfg config.Config, key string) string {
 // Explain adds a hint to a fault.ErrUnavailable if the address came from the address file, because the file may
 // be stale.
 func (e Endpoint) Explain(err error) error {
-	if err == nil || e.Named || e.set || !errors.Is(err, fault.ErrUnavailable) {
+	if err == nil || e.Named || e.set || e.standsBy || !errors.Is(err, fault.ErrUnavailable) {
 		return err
 	}
 	return fmt.Errorf("%w; the address is from %s, which is stale if that coordinator has ended", err, e.file)

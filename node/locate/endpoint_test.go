@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 
@@ -92,13 +93,13 @@ func TestACommandWithoutACoordinatorInItsFolderAsksTheDefaultHost(t *testing.T) 
 	running.Go(func() { _ = native.New(native.Config{Engine: e, HTTP: "127.0.0.1:9"}).Serve(ctx, l) })
 	t.Setenv("LEASEHOLD_DATA", t.TempDir())
 	cfg := configOf(t)
-	cfg.Host = l.Addr().String() // as if it were the default
+	cfg.Hosts = []string{l.Addr().String()} // as if it were the default
 	f, err := FindDefault(t.Context(), cfg)
 	require.NoError(t, err)
 	require.Equal(t, "http://127.0.0.1:9", f.API)
 
 	cfg = configOf(t, "--data", t.TempDir())
-	cfg.Host = l.Addr().String()
+	cfg.Hosts = []string{l.Addr().String()}
 	f, err = FindDefault(t.Context(), cfg)
 	require.NoError(t, err)
 	require.Empty(t, f.API, "the folder that the command names has no coordinator")
@@ -132,7 +133,7 @@ func TestAWorkerWithoutAHostJoinsTheCoordinatorOfItsDataFolder(t *testing.T) {
 			if c.host != "" {
 				args = append(args, "--host", c.host)
 			}
-			require.Equal(t, c.want, ChooseGate(t.Context(), configOf(t, args...)))
+			require.Equal(t, []string{c.want}, ChooseGates(t.Context(), configOf(t, args...)))
 		})
 	}
 }
@@ -171,6 +172,12 @@ func TestAHostIsAskedWhereItsAPIIs(t *testing.T) {
 	f, err := Find(t.Context(), configOf(t, "--host", l.Addr().String()))
 	require.NoError(t, err)
 	require.Equal(t, Endpoint{API: "http://127.0.0.1:9", Named: true, file: f.file}, f)
+	f, err = Find(t.Context(), configOf(t, "--host", "127.0.0.1:1,"+l.Addr().String()))
+	require.NoError(t, err, "one of several serves")
+	require.Equal(t, "http://127.0.0.1:9", f.API)
+	f, err = Find(t.Context(), configOf(t, "--host", "localhost:1,"+l.Addr().String()))
+	require.NoError(t, err)
+	require.Equal(t, "http://127.0.0.1:9,http://localhost:9", f.API, "the other one may take over")
 
 	other, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
@@ -203,4 +210,15 @@ func TestAFileThatDoesNotSayWhereIsNoCoordinator(t *testing.T) {
 	f, err := Find(t.Context(), cfg)
 	require.NoError(t, err)
 	require.Empty(t, f.API)
+}
+
+func TestTheErrorOfACoordinatorThatStandsByNeedsNoExplanation(t *testing.T) {
+	t.Parallel()
+	for content, want := range map[string]bool{`{"http":"127.0.0.1:2"}`: true, `{"http":"127.0.0.1:2","standby":true}`: false} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, datadir.AddressFile), []byte(content), 0o600))
+		e, err := Find(t.Context(), configOf(t, "--data", dir))
+		require.NoError(t, err)
+		require.Equal(t, want, strings.Contains(e.Explain(fault.ErrUnavailable).Error(), "which is stale"), content)
+	}
 }

@@ -22,7 +22,7 @@ func (e *Endpoint) secure(cfg config.Config, doc datadir.Addresses) error {
 	if !authenticates(cfg) && !isOfFolder {
 		return nil
 	}
-	e.API = "https://" + strings.TrimPrefix(e.API, "http://")
+	e.API = strings.ReplaceAll(e.API, "http://", "https://")
 	var err error
 	if e.Options.Token, err = cfg.TokenText(); err != nil {
 		return err
@@ -73,7 +73,7 @@ func joinLine(cfg config.Config) (*identity.Line, error) {
 		return nil, fmt.Errorf("join: the line is for a %s, and this is a %s: %w: leasehold invite %s makes one for it", line.Role, cfg.Mode, fault.ErrInvalid, cfg.Mode)
 	}
 	if isSet(cfg, "host") || len(line.Addresses) == 0 {
-		line.Addresses = []string{cfg.Host}
+		line.Addresses = cfg.Hosts
 	}
 	return &line, nil
 }

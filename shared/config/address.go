@@ -1,6 +1,7 @@
 package config
 
 import (
+	"fmt"
 	"net"
 	"net/netip"
 	"strconv"
@@ -43,6 +44,37 @@ func (a address) accepts() string {
 }
 func (a address) kind() string   { return "host[:port]" }
 func (a address) String() string { return *a.to }
+
+// maxHosts bounds how many coordinators a client may be given.
+const maxHosts = 16
+
+// addresses are those of the members of a realm, separated by commas; each is read as an address.
+type addresses struct {
+	to   *[]string
+	port int // the default
+}
+
+func (a addresses) set(text string) error {
+	var list []string
+	for item := range strings.SplitSeq(text, ",") {
+		var one string
+		if err := (address{&one, a.port}).set(strings.TrimSpace(item)); err != nil {
+			return err
+		}
+		list = append(list, one)
+	}
+	if len(list) > maxHosts {
+		return errNotAccepted
+	}
+	*a.to = list
+	return nil
+}
+
+func (a addresses) accepts() string {
+	return fmt.Sprintf("a host name or an address, with or without a port, such as coordinator:%d, or up to %d of them, separated by commas", a.port, maxHosts)
+}
+func (a addresses) kind() string   { return "host[:port]" }
+func (a addresses) String() string { return strings.Join(*a.to, ",") }
 
 // IsLoopback reports whether only this machine can reach a listener at hostport. It
 // returns false if hostport is not valid.

@@ -33,9 +33,16 @@ func (c Config) JoinLine() (string, error) {
 // TokenText returns the token: the setting, or the content of the file that it names. It is empty if there is none.
 func (c Config) TokenText() (string, error) { return secretOf("token", c.Token) }
 
+// DatabaseURL returns the URL of the database: the setting, or the content of the file that it names.
+func (c Config) DatabaseURL() (string, error) { return secretOf("database", c.Database) }
+
+// IdentityKeyText returns the key that encrypts the CA's key: the setting, or the content of the file that it names. It is
+// empty if there is none.
+func (c Config) IdentityKeyText() (string, error) { return secretOf("identity-key", c.IdentityKey) }
+
 // SecretFlags returns the settings that were given as flags with a secret itself, and not with a file that has it.
 func (c Config) SecretFlags() (keys []string) {
-	for key, text := range map[string]string{"join": c.Join, "token": c.Token} {
+	for key, text := range map[string]string{"join": c.Join, "token": c.Token, "database": c.Database, "identity-key": c.IdentityKey} {
 		if text != "" && !strings.HasPrefix(text, "@") && c.sources[key] == "--"+key {
 			keys = append(keys, key)
 		}
@@ -66,6 +73,9 @@ func secretOf(key, text string) (string, error) {
 	}
 	return strings.TrimSpace(string(data)), nil
 }
+
+// Secret returns a text, or the content of the file that it names as @FILE.
+func Secret(text string) (string, error) { return secretOf("file", text) }
 
 // secretText is a secret, or @FILE with it. It is never shown.
 type secretText struct{ to *string }

@@ -26,14 +26,22 @@ type Config struct {
 	Mode string // empty if none is set: see RequireMode
 	Data string // an absolute path
 
-	Journal string // journalPebble or JournalMemory
+	Journal string // JournalPebble, JournalPostgres or JournalMemory
+	// Database is the URL of the database of JournalPostgres, or @FILE. Realm names the group of coordinators that serve
+	// in turn there, and OwnerLost is the time without a sign of life after which one of them takes over.
+	Database    string
+	Realm       string
+	OwnerLost   time.Duration
+	Members     []string // gates of all coordinators of the realm, for join lines; empty: those that the members have
+	AcceptLoss  bool     // of the changes that a standby of the database does not have yet when it is promoted
+	IdentityKey string   // that encrypts the CA's key in the database, or @FILE; empty: none
 
 	AcceptMissing string // pairing.Database, pairing.Journal or identity; empty: nothing may be missing
 	Memory        int64  // budget of a coordinator in bytes
 
-	Host   string // address of the coordinator's native gate, with its port
-	Listen string // address on which a coordinator's native gate listens
-	HTTP   string // address on which its API and its dashboard listen
+	Hosts  []string // addresses of the coordinator's native gate, or of those of all members of its realm, with their ports
+	Listen string   // address on which a coordinator's native gate listens
+	HTTP   string   // address on which its API and its dashboard listen
 	// CompatListen is the address of the control endpoints of the original indexer; empty: none.
 	CompatListen string
 	Metrics      string // address of the metrics of a manager or worker; empty: none
@@ -142,8 +150,9 @@ var gitSchemes = []string{"https", "http", "ssh"}
 
 // The journals.
 const (
-	journalPebble = "pebble"
-	JournalMemory = "memory"
+	JournalPebble   = "pebble"
+	JournalPostgres = "postgres"
+	JournalMemory   = "memory"
 )
 
 // The formats of the log.

@@ -67,9 +67,9 @@ func TestDefaultsAreThoseOfTheDesign(t *testing.T) {
 	require.Empty(t, c.File())
 	c.sources = nil
 	require.Equal(t, Config{
-		Host: "localhost:7411", Listen: "127.0.0.1:7411", HTTP: "127.0.0.1:7412", HTTPActions: true,
+		Realm: "default", OwnerLost: 5 * time.Second, Hosts: []string{"localhost:7411"}, Listen: "127.0.0.1:7411", HTTP: "127.0.0.1:7412", HTTPActions: true,
 		VisitSlots: 16, Slots: runtime.GOMAXPROCS(0), Actions: models.ActionNames(), CommandOutput: 256 << 10,
-		Journal: journalPebble, Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
+		Journal: JournalPebble, Data: filepath.Join(dir, ".local/share/leasehold"), Workers: runtime.GOMAXPROCS(0),
 		Heartbeat: 2 * time.Second, Memory: memory.Default(), SessionMaxTTL: time.Minute, SessionLost: 6 * time.Second, Drain: 30 * time.Second,
 		ResearchTimeout: 30 * time.Minute,
 		LeaseTTL:        time.Hour, QueueTTL: 30 * time.Minute, MaxAttempts: 3, AlertQuiet: time.Hour, ReleaseBackoff: 30 * time.Second, Retain: 24 * time.Hour, RetainBytes: 128 << 20,
@@ -228,15 +228,28 @@ func TestTheHostHasAVariableWithThePrefixToo(t *testing.T) {
 	t.Setenv("LEASEHOLD_HOST", "far:7000")
 	c, err := load(t)
 	require.NoError(t, err)
-	require.Equal(t, "far:7000", c.Host)
+	require.Equal(t, []string{"far:7000"}, c.Hosts)
 	t.Setenv("host", "near")
 	c, err = load(t)
 	require.NoError(t, err)
-	require.Equal(t, "far:7000", c.Host, "it counts before the one without the prefix")
+	require.Equal(t, []string{"far:7000"}, c.Hosts, "it counts before the one without the prefix")
 	t.Setenv("LEASEHOLD_HOST", "")
 	c, err = load(t)
 	require.NoError(t, err)
-	require.Equal(t, "near:7411", c.Host)
+	require.Equal(t, []string{"near:7411"}, c.Hosts)
+}
+
+func TestAHostMayBeSeveral(t *testing.T) {
+	alone(t)
+	t.Setenv("host", "near, far:7000,[::1]")
+	c, err := load(t)
+	require.NoError(t, err)
+	require.Equal(t, []string{"near:7411", "far:7000", "[::1]:7411"}, c.Hosts)
+	for _, text := range []string{"near,", "near,,far", "near:x,far", strings.Repeat("near,", maxHosts) + "near"} {
+		t.Setenv("host", text)
+		_, err = load(t)
+		require.ErrorContains(t, err, "separated by commas", text)
+	}
 }
 
 func TestAWorkerMayServeOnlyItsOwnActions(t *testing.T) {

@@ -34,6 +34,9 @@ var rules = []rule{
 		func(c Config) bool {
 			return c.Insecure || areFenced(c.Gates, func(g Gate) bool { return len(g.Allow) > 0 })
 		}},
+	{"journal", "database", "database must be set if journal is postgres, and only then",
+		"it is where that journal is",
+		func(c Config) bool { return (c.Journal == JournalPostgres) == (c.Database != "") }},
 	{"compat-listen", "http", "compat-listen and http must be different addresses",
 		"both speak HTTP, and have other paths",
 		func(c Config) bool { return c.CompatListen != c.HTTP || strings.HasSuffix(c.HTTP, ":0") }},

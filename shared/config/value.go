@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"leasehold/models"
 	"leasehold/shared/process/wording"
 )
 
@@ -185,6 +186,23 @@ func (l label) set(text string) error {
 func (l label) accepts() string { return "1 to 255 bytes of text" }
 func (l label) kind() string    { return "name" }
 func (l label) String() string  { return *l.to }
+
+// realm is the name of a realm, which is a part of names in the database.
+type realm struct{ to *string }
+
+// set keeps the text if it has the form of a realm; other text is errNotAccepted.
+func (r realm) set(text string) error {
+	if !models.ValidRealm(text) {
+		return errNotAccepted
+	}
+	*r.to = text
+	return nil
+}
+func (r realm) accepts() string {
+	return models.RealmForm
+}
+func (r realm) kind() string   { return "name" }
+func (r realm) String() string { return *r.to }
 
 // prefix is the beginning of names of indices on a search server; it may be empty.
 type prefix struct{ to *string }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"leasehold/shared/fault"
 	"leasehold/shared/protocol/interop"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -44,12 +45,33 @@ func (t takenByGet) undo(ctx context.Context) error {
 
 // takenByPattern is what the procedures of package interop hold.
 type takenByPattern struct {
+	hub     *Hub
 	session engine.GateSession
-	found   []interop.Found
+	found   []interop.Found // without the tuples
+	op      space.OpID      // of undo; zero: none has begun
 }
 
-func (t takenByPattern) undo(ctx context.Context) error {
-	return overPatterns(t.session).Back(ctx, t.found...)
+func (h *Hub) takenByPattern(s engine.GateSession, found ...interop.Found) *takenByPattern {
+	t := &takenByPattern{hub: h, session: s}
+	for _, f := range found {
+		t.found = append(t.found, interop.Found{Ref: f.Ref})
+	}
+	return t
+}
+
+// undo may be repeated after an error. While its outcome is unknown it keeps its operation id, because the tuples may be
+// back already and held again for another client of this session.
+func (t *takenByPattern) undo(ctx context.Context) error {
+	if t.op == (space.OpID{}) {
+		t.op = space.OpID{Session: t.session.Session(), Seq: t.hub.sequence.Add(1)}
+	}
+	patterns := overPatterns(t.session)
+	patterns.Op = t.op
+	err := patterns.Back(ctx, t.found...)
+	if errors.Is(err, fault.ErrOverloaded) { // it has not happened, and the id may be too old for the next attempt
+		t.op = space.OpID{}
+	}
+	return err
 }
 
 // confirmations are the answers that clients have received, and whose holds are to end.
@@ -59,7 +81,7 @@ type confirmations struct {
 
 	mu       sync.Mutex // guards what follows
 	gets     []takenByGet
-	patterns []takenByPattern
+	patterns []*takenByPattern
 }
 
 func newConfirmations() confirmations { return confirmations{ready: make(chan struct{}, 1)} }
@@ -73,7 +95,7 @@ func (h *Hub) Delivered(answers ...Answer) {
 		switch t := a.taken.(type) {
 		case takenByGet:
 			c.gets = append(c.gets, t)
-		case takenByPattern:
+		case *takenByPattern:
 			c.patterns = append(c.patterns, t)
 		}
 	}
@@ -85,14 +107,14 @@ func (h *Hub) Delivered(answers ...Answer) {
 }
 
 // Undelivered returns what answers took to its old place, because the client has not received
-// them. A claim is handed back. It waits for that. If it fails, the error is logged: the end of
-// the session returns the tuples.
+// them. A claim is handed back. It waits for that, but Run repeats what the engine refuses for now. Any other error is
+// logged: the end of the session returns the tuples.
 func (h *Hub) Undelivered(answers ...Answer) {
 	for _, a := range answers {
 		if a.taken == nil {
 			continue
 		}
-		if err := a.taken.undo(context.Background()); err != nil {
+		if err := h.refused.Do(context.Background(), a.taken.undo); err != nil {
 			h.Log.Warn("foreign gates: cannot return a tuple yet; the end of the session returns it", "error", err)
 		}
 	}
@@ -100,8 +122,8 @@ func (h *Hub) Undelivered(answers ...Answer) {
 
 // confirm ends the holds of all answers that have been delivered. Gets of one session that
 // follow each other end in one request, as many as it may name (MaxAcknowledged besides its own),
-// and so do patterns, without a limit, because each request is a commit. An error is logged; the
-// tuples may be delivered again then.
+// and so do patterns, without a limit, because each request is a commit. What the engine refuses for now is repeated
+// (refused), because ending a hold twice does nothing. Any other error is logged; the tuples may be delivered again then.
 func (h *Hub) confirm(ctx context.Context) {
 	c := &h.confirms
 	c.mu.Lock()
@@ -116,16 +138,20 @@ func (h *Hub) confirm(ctx context.Context) {
 			r.Acknowledged = append(r.Acknowledged, gets[n].op.Seq)
 			n++
 		}
-		_, doErr := first.session.Do(ctx, r)
+		doErr := h.refused.Do(ctx, func(ctx context.Context) error {
+			_, err := first.session.Do(ctx, r)
+			return err
+		})
 		err, gets = errors.Join(err, doErr), gets[n:]
 	}
 	for len(patterns) > 0 {
-		found, n := patterns[0].found, 1
-		for n < len(patterns) && patterns[n].session == patterns[0].session {
+		session, found, n := patterns[0].session, patterns[0].found, 1
+		for n < len(patterns) && patterns[n].session == session {
 			found = append(found[:len(found):len(found)], patterns[n].found...)
 			n++
 		}
-		err, patterns = errors.Join(err, overPatterns(patterns[0].session).Done(ctx, found...)), patterns[n:]
+		done := func(ctx context.Context) error { return overPatterns(session).Done(ctx, found...) }
+		err, patterns = errors.Join(err, h.refused.Do(ctx, done)), patterns[n:]
 	}
 	if err != nil {
 		h.Log.Warn("foreign gates: cannot confirm what clients received; it may be delivered again", "error", err)

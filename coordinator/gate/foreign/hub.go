@@ -14,6 +14,8 @@ import (
 
 	"leasehold/coordinator/peer"
 	"leasehold/shared/fault"
+	"leasehold/shared/process/retry"
+	"leasehold/shared/process/supervisor"
 	"leasehold/shared/protocol/interop"
 	"leasehold/shared/space"
 	"leasehold/shared/space/engine"
@@ -58,6 +60,7 @@ type Hub struct {
 	session  engine.GateSession // of all operations but claims; nil until the first
 	sequence atomic.Uint64      // of operations that are confirmed
 	confirms confirmations
+	refused  *retry.Later // ends of holds that the engine refused for now
 	claims   claims
 }
 
@@ -70,23 +73,34 @@ func NewHub(c Config) *Hub {
 		connections: peer.NewQuota("connections to gates for foreign programs", peerConnections),
 		waiters:     peer.NewQuota("calls that wait at gates for foreign programs", peerWaiters),
 		confirms:    newConfirmations(),
+		refused:     retry.NewLater("foreign gates: what clients received, or did not, cannot be acknowledged yet; repeating it", c.Log),
 		claims:      newClaims(),
 	}
 }
 
-// Run confirms what clients have received, until ctx ends. It must run once. Then it confirms
-// the rest, ends the sessions of the hub, so that all holds return, waits until they have ended,
-// and returns nil. It pauses between two transactions, so that one ends many holds.
+// Run confirms what clients have received, and repeats what the engine refused for now, until ctx ends. It must run
+// once. Then it confirms the rest, ends the sessions of the hub, so that all holds return, waits until they have ended,
+// and returns nil.
 func (h *Hub) Run(ctx context.Context) error {
 	defer h.claims.watchers.Wait()
 	defer h.endSessions()
+	return supervisor.Host(ctx, func(ctx context.Context, ready func()) error {
+		ready()
+		return h.refused.Run(ctx)
+	}, h.confirmAll)
+}
+
+// confirmAll confirms what clients have received until ctx ends, and then the rest. It pauses between two transactions,
+// so that one ends many holds.
+func (h *Hub) confirmAll(ctx context.Context) error {
+	lasting := context.WithoutCancel(ctx) // ctx may end together with a delivery
 	for {
 		select {
 		case <-ctx.Done():
-			h.confirm(context.WithoutCancel(ctx))
+			h.confirm(lasting)
 			return nil
 		case <-h.confirms.ready:
-			h.confirm(ctx)
+			h.confirm(lasting)
 		}
 		select { // so that one transaction ends many holds
 		case <-ctx.Done():

@@ -105,6 +105,11 @@ func withoutWaiting(v space.Verb) space.Verb {
 // without tuples. One that may wait counts while it runs. Do fails with fault.ErrOverloaded if too many wait, and
 // with fault.ErrNotFound if the space does not exist.
 func (h *Hub) Do(ctx context.Context, o Operation) (Answer, error) {
+	if o.Verb.Takes() {
+		if err := h.refused.Check(); err != nil {
+			return Answer{}, err
+		}
+	}
 	switch o.Verb {
 	case space.VerbPut, space.VerbGet, space.VerbQuery:
 		if err := h.takeWaiter(o.Peer); err != nil {
@@ -175,7 +180,7 @@ func (h *Hub) find(ctx context.Context, s engine.GateSession, o Operation) (Answ
 	}
 	a := Answer{Tuples: []tuple.Tuple{found.Tuple}}
 	if options.Take {
-		a.taken = takenByPattern{s, []interop.Found{found}}
+		a.taken = h.takenByPattern(s, found)
 	}
 	return a, nil
 }
@@ -188,15 +193,16 @@ func (h *Hub) findAll(ctx context.Context, s engine.GateSession, o Operation) (A
 	if err == nil && len(found) == 0 {
 		err = h.mustExist(ctx, s, o.Space)
 	}
+	var a Answer
+	if options.Take && len(found) > 0 {
+		a.taken = h.takenByPattern(s, found...)
+	}
 	if err != nil {
+		h.Undelivered(a)
 		return Answer{}, err
 	}
-	var a Answer
 	for _, f := range found {
 		a.Tuples = append(a.Tuples, f.Tuple)
-	}
-	if options.Take && len(found) > 0 {
-		a.taken = takenByPattern{s, found}
 	}
 	return a, nil
 }

@@ -213,6 +213,12 @@ func (s *session) executeAndAnswer(serving context.Context, c *call) {
 		s.dropCall(c)
 		return
 	}
+	if errors.Is(err, engine.ErrDeposed) { // the client repeats the call at the engine of the next owner
+		if conn := s.dropCall(c); conn != nil {
+			conn.link.Close(err)
+		}
+		return
+	}
 	keep := err == nil && c.request.Verb.KeepsAnswer()
 	if !keep && s.dropUnconnected(c) {
 		return

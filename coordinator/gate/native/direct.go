@@ -2,9 +2,11 @@ package native
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"leasehold/shared/process/failpoint"
+	"leasehold/shared/space/engine"
 	"leasehold/shared/space/wire"
 )
 
@@ -58,10 +60,13 @@ func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error
 		panicked = false
 		return false, nil
 	}
-	f := s.finishDirect(c) // of c.started
+	f, err := s.finishDirect(c) // of c.started
 	failpoint.Reached("call.after", operation)
 	s.returnReserved(c)
 	panicked = false
+	if errors.Is(err, engine.ErrDeposed) {
+		return true, err // without an answer, as in executeAndAnswer
+	}
 	if h := s.g.Calls[c.request.Verb]; h != nil {
 		h.Observe(time.Since(c.began))
 	}
@@ -70,17 +75,17 @@ func (s *session) tryDirect(conn *connection, c *call) (answered bool, err error
 	return true, err
 }
 
-// finishDirect returns the answer to a call that was begun and need not wait (Started.Ready). It
+// finishDirect returns the answer to a call, and its error, that was begun and need not wait (Started.Ready). It
 // ends the reservation for the reply at once, because the link counts the frame when it is
 // queued.
-func (s *session) finishDirect(c *call) wire.Frame {
+func (s *session) finishDirect(c *call) (wire.Frame, error) {
 	reply, err := c.started.Finish(context.Background())
 	if err == nil {
 		var size int64
 		size, err = s.reserveReply(c.request.Verb, reply)
 		s.g.Memory.Add(-size)
 	}
-	return s.answerFrame(c, reply, err)
+	return s.answerFrame(c, reply, err), err
 }
 
 // addToBatch adds a call that only has to become durable to those that one goroutine finishes,

@@ -41,6 +41,18 @@ func (c *Client) RevokeInvite(ctx context.Context, id string) error {
 	return err
 }
 
+// Members lists the coordinators that serve the realm in turn, by name.
+func (c *Client) Members(ctx context.Context) ([]types.Member, error) {
+	page, err := List[types.Member](ctx, c, "members", nil, PageSize, All)
+	return page.Items, err
+}
+
+// FinishUpgrade has the members of the realm write the newest format that all of them read, and returns it.
+func (c *Client) FinishUpgrade(ctx context.Context) (u types.Upgrade, err error) {
+	_, err = c.Do(ctx, Call{Method: "POST", Path: "upgrade/finish", Answer: &u})
+	return u, err
+}
+
 // Peers lists the processes that are connected or were in the last hour, or all.
 func (c *Client) Peers(ctx context.Context, all bool) ([]types.Peer, error) {
 	page, err := List[types.Peer](ctx, c, "peers", url.Values{"all": {strconv.FormatBool(all)}}, PageSize, All)

@@ -12,10 +12,9 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"leasehold/shared/api/types"
@@ -29,62 +28,65 @@ const (
 	maxTries       = 5
 	firstPause     = 100 * time.Millisecond // doubled after each try, with jitter
 	defaultTimeout = time.Minute            // of one try
+	connectTimeout = 5 * time.Second        // of each of several coordinators
 )
 
 // Options are how a client proves who it is, and recognises the coordinator.
 type Options struct {
 	Token string      // sent with each request; empty: none
 	TLS   *tls.Config // nil: the certificate must be of a CA that the system knows
-	// Dial, if not nil, opens each connection with its TLS, whatever the address of the base is.
+	// Dial, if not nil, opens each connection, with its TLS if the base is https. It decides the address itself. If the
+	// coordinator refuses a call without a token over a connection from before, the client repeats it over a new one.
 	Dial func(ctx context.Context) (net.Conn, error)
 }
 
 // Client calls the API. It may be used concurrently.
 type Client struct {
-	base  *url.URL
-	token string
-	host  string // of requests; empty: the host of base
-	http  *http.Client
-	calls sync.WaitGroup // in progress
+	members []*member
+	first   atomic.Pointer[member] // the one that answered last
+	token   string
+	http    *http.Client
+	calls   sync.WaitGroup // in progress
 
 	mu     sync.Mutex // guards closed
 	closed bool
 }
 
 // New returns a client of the API at base, such as http://127.0.0.1:7412. It connects on
-// first use.
+// first use. Several URLs, separated by commas, are of coordinators that stand by for each other: a call goes to the
+// one that answered last, and to the next one at once if it cannot be reached or stands by. While none serves, a call waits
+// for some seconds, unless it may have been executed and must not be repeated.
 func New(base string) (*Client, error) { return NewWith(base, Options{}) }
 
 // NewWith is New with options.
 func NewWith(base string, o Options) (*Client, error) {
-	u, err := url.Parse(base)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-		return nil, fmt.Errorf("%q: %w: want the URL of a coordinator, such as http://127.0.0.1:7412", base, fault.ErrInvalid)
+	members, err := membersOf(base)
+	if err != nil {
+		return nil, err
 	}
 	// Without a proxy, because the coordinator is on the same machine or network.
 	transport := &http.Transport{MaxIdleConnsPerHost: maxConnections, MaxConnsPerHost: maxConnections, IdleConnTimeout: time.Minute, TLSClientConfig: o.TLS}
+	if len(members) > 1 {
+		transport.DialContext = (&net.Dialer{Timeout: connectTimeout}).DialContext
+	}
 	if o.Dial != nil {
-		transport.DialTLSContext = func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) }
+		dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return o.Dial(ctx) }
+		transport.DialContext, transport.DialTLSContext = dial, dial
 	}
-	return &Client{base: u, token: o.Token, host: hostOf(u), http: &http.Client{
-		Transport:     transport,
+	var sender http.RoundTripper = transport
+	if o.Dial != nil && o.Token == "" {
+		sender = renewed{transport}
+	}
+	c := &Client{members: members, token: o.Token, http: &http.Client{
+		Transport:     sender,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	}}
+	c.first.Store(members[0])
+	return c, nil
 }
 
-// hostOf returns the Host of requests to base; empty if it is base's own. The API refuses a name with a dot,
-// because a web page of an attacker has one after DNS rebinding. A program knows its coordinator, so it calls it
-// localhost; but not over https, because a proxy may choose by the name.
-func hostOf(base *url.URL) string {
-	name := base.Hostname()
-	if _, err := netip.ParseAddr(name); err == nil || base.Scheme != "http" || !strings.Contains(name, ".") {
-		return ""
-	}
-	return "localhost"
-}
-
-// Base returns the URL that the client calls.
-func (c *Client) Base() string { return c.base.String() }
+// Base returns the URL that the client calls: of several, the one that answered last.
+func (c *Client) Base() string { return c.first.Load().url.String() }
 
 // Close waits for calls in progress and closes the connections. Later calls fail with
 // fault.ErrClosed.
@@ -123,7 +125,7 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	c.mu.Lock()
 	if c.closed {
 		c.mu.Unlock()
-		return 0, fmt.Errorf("client of %s: %w", c.base, fault.ErrClosed)
+		return 0, fmt.Errorf("client of %s: %w", c.Base(), fault.ErrClosed)
 	}
 	c.calls.Add(1)
 	c.mu.Unlock()
@@ -138,7 +140,7 @@ func (c *Client) Do(ctx context.Context, x Call) (status int, err error) {
 	pause, began := firstPause, time.Now()
 	mayRepeat := x.Repeat || x.Operation != ""
 	for try := 1; ; try++ {
-		status, err := c.tryOnce(ctx, x, data, mediaType)
+		status, err := c.follow(ctx, mayRepeat || x.Method == http.MethodGet, func(at *member) (int, error) { return c.tryOnce(ctx, at, x, data, mediaType) })
 		if err == nil {
 			return status, nil
 		}
@@ -171,91 +173,84 @@ func encodeBody(body any) (data []byte, mediaType string, err error) {
 	return data, "application/json", nil
 }
 
-// tryOnce is one try of Do. data is x.Body as it is sent.
-func (c *Client) tryOnce(ctx context.Context, x Call, data []byte, mediaType string) (status int, err error) {
+// tryOnce is one try of Do, at one coordinator. data is x.Body as it is sent.
+func (c *Client) tryOnce(ctx context.Context, at *member, x Call, data []byte, mediaType string) (status int, err error) {
 	if x.Timeout == 0 {
 		x.Timeout = defaultTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, x.Timeout)
 	defer cancel()
-	u := c.base.JoinPath("/api/v1/", x.Path)
-	u.RawQuery = x.Query.Encode()
-	r, err := http.NewRequestWithContext(ctx, x.Method, u.String(), bytes.NewReader(data))
+	r, err := c.newRequest(ctx, at, x.Method, x.Path, x.Query, data)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
+		return 0, err
 	}
-	r.Host = c.host
 	if mediaType != "" {
 		r.Header.Set("Content-Type", mediaType)
 	}
-	c.authorize(r)
 	if x.Operation != "" {
 		r.Header.Set("Idempotency-Key", x.Operation)
 	}
 	resp, err := c.http.Do(r)
 	if err != nil {
-		return 0, c.unreachable(err)
+		return 0, at.unreachable(err)
 	}
 	defer resp.Body.Close()
 	data, err = io.ReadAll(io.LimitReader(resp.Body, maxResponse+1))
 	switch {
 	case err != nil:
-		return 0, c.unreachable(err)
+		return 0, at.unreachable(err)
 	case len(data) > maxResponse:
-		return resp.StatusCode, fmt.Errorf("response of %s: %w: more than %d bytes", c.base, fault.ErrTooLarge, maxResponse)
+		return resp.StatusCode, fmt.Errorf("response of %s: %w: more than %d bytes", at.url, fault.ErrTooLarge, maxResponse)
 	case resp.StatusCode >= 300:
-		return resp.StatusCode, c.responseError(resp, data)
+		return resp.StatusCode, at.responseError(resp, data)
 	case x.Answer == nil:
 		return resp.StatusCode, nil
 	}
 	if err := json.Unmarshal(data, x.Answer); err != nil {
-		return resp.StatusCode, fmt.Errorf("response of %s: %w: %w", c.base, fault.ErrCorrupt, err)
+		return resp.StatusCode, fmt.Errorf("response of %s: %w: %w", at.url, fault.ErrCorrupt, err)
 	}
 	return resp.StatusCode, nil
 }
 
-// authorize adds the token to a request, if there is one.
-func (c *Client) authorize(r *http.Request) {
-	if c.token != "" {
-		r.Header.Set("Authorization", "Bearer "+c.token)
-	}
-}
-
 // unreachable is the error of a request that got no response.
-func (c *Client) unreachable(err error) error {
+func (m *member) unreachable(err error) error {
 	if wrapped := (*url.Error)(nil); errors.As(err, &wrapped) {
 		err = wrapped.Err // without the URL, which the message has already
 	}
-	if errors.Is(err, context.DeadlineExceeded) {
+	if errors.Is(err, context.DeadlineExceeded) && !isDialError(err) {
 		err = errors.New("no response in time")
 	}
 	if errors.As(err, new(*tls.CertificateVerificationError)) {
-		return fmt.Errorf("the coordinator at %s: %w: %w; name its CA (--ca)", c.base, fault.ErrUnauthenticated, err)
+		return fmt.Errorf("the coordinator at %s: %w: %w; name its CA (--ca)", m.url, fault.ErrUnauthenticated, err)
 	}
 	// What dials for a process that joins has told so already, with the address.
 	if !errors.Is(err, fault.ErrInvalid) && (identity.IsWithoutTLS(err) || errors.Is(err, http.ErrSchemeMismatch)) {
-		return fmt.Errorf("the coordinator at %s: %w: no TLS is spoken there: it does not authenticate its clients (leave out --token and --ca), or it is another program", c.base, fault.ErrInvalid)
+		return fmt.Errorf("the coordinator at %s: %w: no TLS is spoken there: it does not authenticate its clients (leave out --token and --ca), or it is another program", m.url, fault.ErrInvalid)
 	}
 	if kind := fault.Of(err).Kind; kind != nil && kind != fault.ErrUnavailable { // of Options.Dial or the handshake of TLS
-		return fmt.Errorf("the coordinator at %s: %w", c.base, err)
+		return fmt.Errorf("the coordinator at %s: %w", m.url, err)
 	}
-	return fmt.Errorf("the coordinator at %s is %w: %w", c.base, fault.ErrUnavailable, err)
+	return fmt.Errorf("the coordinator at %s is %w: %w", m.url, fault.ErrUnavailable, err)
 }
 
 // responseError returns the error that a response reports. A response without a problem document came from a
 // proxy in between or from another server, not from a coordinator.
-func (c *Client) responseError(resp *http.Response, data []byte) error {
+func (m *member) responseError(resp *http.Response, data []byte) error {
 	var p types.Problem
 	if err := json.Unmarshal(data, &p); err != nil || p.Code == "" {
 		if resp.StatusCode == http.StatusBadRequest && bytes.Contains(data, []byte("speaks TLS")) { // a plain request to the port of one that authenticates
-			return fmt.Errorf("the coordinator at %s: %w: its port speaks TLS: name its CA (--ca) and a token (--token)", c.base, fault.ErrUnauthenticated)
+			return fmt.Errorf("the coordinator at %s: %w: its port speaks TLS: name its CA (--ca) and a token (--token)", m.url, fault.ErrUnauthenticated)
 		}
-		return fmt.Errorf("the coordinator at %s is %w: %s, not from a coordinator", c.base, fault.ErrUnavailable, resp.Status)
+		return fmt.Errorf("the coordinator at %s is %w: %s, not from a coordinator", m.url, fault.ErrUnavailable, resp.Status)
 	}
-	if kind := fault.FromCode(string(p.Code)); kind != nil {
-		return refusal{kind, p.Detail}
+	kind := fault.FromCode(string(p.Code))
+	switch {
+	case kind == nil:
+		return errors.New(p.Detail)
+	case errors.Is(kind, fault.ErrUnavailable) && p.Owner != "":
+		return standsBy{refusal{kind, p.Detail}, p.Owner}
 	}
-	return errors.New(p.Detail)
+	return refusal{kind, p.Detail}
 }
 
 // refusal is an error of the coordinator. Its detail names the kind already.

@@ -25,40 +25,52 @@ const maxSearchLine = 1 << 20
 func (c *Client) Search(ctx context.Context, q types.SearchQuery, visit func(types.CodeMatch) bool) (end types.SearchEnd, err error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	u := c.base.JoinPath("/api/v1/search")
-	u.RawQuery = url.Values{
+	query := url.Values{
 		"q": {q.Query}, "offset": {strconv.Itoa(q.Offset)}, "limit": {strconv.Itoa(q.Limit)}, "context": {strconv.Itoa(q.Context)}, "facets": {strconv.FormatBool(q.Facets)},
-	}.Encode()
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
-	if err != nil {
-		return end, fmt.Errorf("%w: %w", fault.ErrInvalid, err)
 	}
-	r.Host = c.host
-	c.authorize(r)
-	answer, err := c.http.Do(r)
+	var at *member
+	var answer *http.Response
+	_, err = c.follow(ctx, true, func(m *member) (status int, err error) {
+		at = m
+		answer, status, err = c.openSearch(ctx, m, query)
+		return status, err
+	})
 	if err != nil {
-		return end, c.unreachable(err)
+		return end, err
 	}
 	defer answer.Body.Close()
-	if answer.StatusCode >= http.StatusMultipleChoices {
-		data, err := io.ReadAll(io.LimitReader(answer.Body, maxSearchLine))
-		if err != nil {
-			return end, c.unreachable(err)
-		}
-		return end, c.responseError(answer, data)
+	return at.readMatches(answer.Body, visit)
+}
+
+// openSearch returns the answer of a coordinator to a search, whose body the caller closes.
+func (c *Client) openSearch(ctx context.Context, at *member, query url.Values) (answer *http.Response, status int, err error) {
+	r, err := c.newRequest(ctx, at, http.MethodGet, "search", query, nil)
+	if err != nil {
+		return nil, 0, err
 	}
-	return c.readMatches(answer.Body, visit)
+	if answer, err = c.http.Do(r); err != nil {
+		return nil, 0, at.unreachable(err)
+	}
+	if answer.StatusCode < http.StatusMultipleChoices {
+		return answer, answer.StatusCode, nil
+	}
+	defer answer.Body.Close()
+	data, err := io.ReadAll(io.LimitReader(answer.Body, maxSearchLine))
+	if err != nil {
+		return nil, 0, at.unreachable(err)
+	}
+	return nil, answer.StatusCode, at.responseError(answer, data)
 }
 
 // readMatches calls visit with the matches of an answer, which has one line for each and one for its end. It
 // returns the results of Search.
-func (c *Client) readMatches(body io.Reader, visit func(types.CodeMatch) bool) (end types.SearchEnd, err error) {
+func (m *member) readMatches(body io.Reader, visit func(types.CodeMatch) bool) (end types.SearchEnd, err error) {
 	in := bufio.NewScanner(body)
 	in.Buffer(nil, maxSearchLine)
 	for in.Scan() {
 		var line types.SearchLine
 		if err := json.Unmarshal(in.Bytes(), &line); err != nil {
-			return end, fmt.Errorf("response of %s: %w: %w", c.base, fault.ErrCorrupt, err)
+			return end, fmt.Errorf("response of %s: %w: %w", m.url, fault.ErrCorrupt, err)
 		}
 		switch {
 		case line.Error != nil:
@@ -73,7 +85,7 @@ func (c *Client) readMatches(body io.Reader, visit func(types.CodeMatch) bool) (
 	if err == nil {
 		err = errors.New("the answer is broken off")
 	}
-	return end, c.unreachable(err)
+	return end, m.unreachable(err)
 }
 
 // CodeReport returns the largest functions, the most complex files and the languages of a

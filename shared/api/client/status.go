@@ -2,12 +2,14 @@ package client
 
 import (
 	"context"
+	"errors"
 	"net/url"
 	"time"
 
 	"leasehold/models"
 	"leasehold/shared/api/types"
 	"leasehold/shared/catalog"
+	"leasehold/shared/fault"
 )
 
 const (
@@ -31,6 +33,7 @@ type Status struct {
 	Costs     []models.Cost      `json:"costs"` // of all tasks since the coordinator started
 	// Database is the result of the latest nightly check.
 	Database types.DatabaseCheck `json:"database"`
+	Realm    *types.Realm        `json:"realm,omitempty"` // nil: the coordinator works alone
 }
 
 // Alive asks once, with a short timeout, whether a coordinator responds.
@@ -61,7 +64,7 @@ func (c *Client) Working(ctx context.Context) ([]types.Session, error) {
 
 // Status requests all parts of a coordinator's status, within twice statusTimeout.
 func (c *Client) Status(ctx context.Context) (Status, error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.unreachable(context.DeadlineExceeded))
+	ctx, cancel := context.WithTimeoutCause(ctx, 2*statusTimeout, c.first.Load().unreachable(context.DeadlineExceeded))
 	defer cancel()
 	s := Status{Coordinator: c.Base()}
 	report, err := c.Attention(ctx)
@@ -86,6 +89,14 @@ func (c *Client) Status(ctx context.Context) (Status, error) {
 	}
 	if _, err := c.Do(ctx, Call{Method: "GET", Path: "database", Answer: &s.Database, Repeat: true}); err != nil {
 		return Status{}, err
+	}
+	var realm types.Realm
+	_, err = c.Do(ctx, Call{Method: "GET", Path: "realm", Answer: &realm, Repeat: true})
+	if err != nil && !errors.Is(err, fault.ErrNotFound) { // which a coordinator of an earlier version answers
+		return Status{}, err
+	}
+	if realm.Name != "" {
+		s.Realm = &realm
 	}
 	for _, x := range s.Spaces {
 		if x.Name == "dead" { // the space of dead letters

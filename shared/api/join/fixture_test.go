@@ -23,7 +23,7 @@ import (
 	"leasehold/shared/access"
 	"leasehold/shared/api/join"
 	"leasehold/shared/catalog/sqlfile"
-	"leasehold/shared/catalog/sqlite"
+	"leasehold/shared/catalog/store"
 	"leasehold/shared/identity"
 )
 
@@ -56,6 +56,7 @@ type coordinator struct {
 	address   string
 	log       *lockedBuffer // of its processes
 	stop      func()        // closes the port
+	handler   http.Handler  // nil: that of a coordinator that serves
 
 	mu    sync.Mutex // guards paths
 	paths []string   // of the requests that arrived
@@ -104,6 +105,16 @@ func newStopped(t *testing.T) *coordinator {
 	return h
 }
 
+// newStandby starts a coordinator of the same realm that stands by.
+func (h *coordinator) newStandby() *coordinator {
+	h.Helper()
+	s := &coordinator{T: h.T, clock: h.clock, Auth: h.Auth, authority: h.authority, address: freeAddress(h.T), log: h.log}
+	s.handler = api.NewStandby(api.Standby{Owner: func() string { return "https://" + h.address }, Log: slog.New(slog.DiscardHandler)})
+	s.start()
+	h.Cleanup(func() { s.stop() })
+	return s
+}
+
 // freeAddress returns the address of a port of this machine that was free a moment ago.
 func freeAddress(t *testing.T) string {
 	t.Helper()
@@ -116,7 +127,7 @@ func freeAddress(t *testing.T) string {
 // forget gives the coordinator an empty database, as after a restore of a backup from before every join.
 func (h *coordinator) forget() {
 	h.Helper()
-	file, err := sqlfile.Open(context.Background(), filepath.Join(h.TempDir(), "catalog.db"), sqlite.Format(admission.Schema()))
+	file, err := sqlfile.Open(context.Background(), filepath.Join(h.TempDir(), "catalog.db"), store.Format(admission.Schema()))
 	require.NoError(h, err)
 	h.Cleanup(func() { require.NoError(h, file.Close()) })
 	store, err := admission.New(h.Context(), file, h.now)
@@ -131,7 +142,10 @@ func (h *coordinator) start() {
 	require.NoError(h, err)
 	port := mux.New(base, mux.Config{TLS: h.authority.ServerConfig(func() []string { return nil }), Log: slog.New(slog.DiscardHandler)})
 	listener := port.Listener(mux.HTTP)
-	handler := api.New(api.Config{Auth: h.Auth, Log: slog.New(slog.DiscardHandler)})
+	handler := h.handler
+	if handler == nil {
+		handler = api.New(api.Config{Auth: h.Auth, Log: slog.New(slog.DiscardHandler)})
+	}
 	noted := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h.mu.Lock()
 		h.paths = append(h.paths, r.URL.Path)

@@ -16,8 +16,6 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"net"
-	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -26,6 +24,7 @@ import (
 	"leasehold/shared/fault"
 	"leasehold/shared/identity"
 	"leasehold/shared/process/clock"
+	"leasehold/shared/process/members"
 	"leasehold/shared/process/retry"
 )
 
@@ -38,11 +37,12 @@ const dialTimeout = 10 * time.Second
 
 // Config is how a process joins.
 type Config struct {
-	Line identity.Line // with one address or more; without a secret if the process has joined, and has no join line any more
-	Dir  string        // the process's folder, which keeps its key and certificate; empty: they are in memory
-	Name string        // of the process, for people
-	Now  func() time.Time
-	Log  *slog.Logger
+	Line  identity.Line // with one address or more; without a secret if the process has joined, and has no join line any more
+	Gates *members.List // its addresses, shared with other connections, which learn from each other; nil: those of Line
+	Dir   string        // the process's folder, which keeps its key and certificate; empty: they are in memory
+	Name  string        // of the process, for people
+	Now   func() time.Time
+	Log   *slog.Logger
 }
 
 // Member is a process that has joined. Its methods may be called concurrently.
@@ -63,7 +63,10 @@ type Member struct {
 // Errors: fault.ErrUnauthenticated for a join line that the coordinator does not accept, and for another coordinator at
 // the addresses; fault.ErrForbidden for a process that was revoked; those of identity.LoadOrCreateKey.
 func Open(ctx context.Context, c Config) (*Member, error) {
-	if len(c.Line.Addresses) == 0 {
+	if c.Gates == nil && len(c.Line.Addresses) > 0 {
+		c.Gates = members.New(c.Line.Addresses...)
+	}
+	if c.Gates == nil {
 		return nil, fmt.Errorf("the join line has no address: %w: set --host too", fault.ErrInvalid)
 	}
 	key, err := identity.LoadOrCreateKey(c.Dir)
@@ -161,12 +164,15 @@ func (m *Member) renew(ctx context.Context) error {
 
 // certify has the coordinator issue a certificate, and keeps it.
 func (m *Member) certify(config *tls.Config, ask func(*client.Client) (types.Joined, error)) error {
-	api, err := client.NewWith(base, client.Options{Dial: func(ctx context.Context) (net.Conn, error) { return m.dialWith(ctx, config) }})
-	if err != nil {
-		return err
+	var joined types.Joined
+	var err error
+	for range m.Gates.Order() {
+		asked := m.Gates.First()
+		if joined, err = m.askFirst(config, ask); !errors.Is(err, fault.ErrUnavailable) {
+			break
+		}
+		m.Gates.Failed(asked) // it may be a standby
 	}
-	defer api.Close()
-	joined, err := ask(api)
 	if err != nil {
 		return err
 	}
@@ -178,6 +184,16 @@ func (m *Member) certify(config *tls.Config, ask func(*client.Client) (types.Joi
 	m.certificate, m.invite = certificate, m.Line.ID
 	m.mu.Unlock()
 	return identity.SaveCertificate(m.Dir, joined.Chain, m.Line.ID)
+}
+
+// askFirst asks the first coordinator that can be reached.
+func (m *Member) askFirst(config *tls.Config, ask func(*client.Client) (types.Joined, error)) (types.Joined, error) {
+	api, err := client.NewWith(base, client.Options{Dial: func(ctx context.Context) (net.Conn, error) { return dialFirst(ctx, m.Gates, config) }})
+	if err != nil {
+		return types.Joined{}, err
+	}
+	defer api.Close()
+	return ask(api)
 }
 
 // Run renews the certificate before it ends, until ctx ends. A renewal that fails is repeated: the process goes on
@@ -211,42 +227,39 @@ func (m *Member) Run(ctx context.Context) {
 // Dial opens a connection to the coordinator with TLS, at the first of its addresses that answers. Before that, the
 // certificate is renewed if it has ended. Without an answer the error is fault.ErrUnavailable.
 func (m *Member) Dial(ctx context.Context) (net.Conn, error) {
-	if leaf := m.leaf(); leaf == nil || !m.Now().Before(leaf.NotAfter) {
-		if err := m.ensure(ctx); err != nil {
-			return nil, err
-		}
+	if err := m.certified(ctx); err != nil {
+		return nil, err
 	}
-	return m.dialWith(ctx, m.tls)
+	return dialFirst(ctx, m.Gates, m.tls)
 }
 
-func (m *Member) dialWith(ctx context.Context, config *tls.Config) (net.Conn, error) {
-	return dialFirst(ctx, m.Line.Addresses, config)
+// DialAt is Dial to one of the coordinator's addresses.
+func (m *Member) DialAt(ctx context.Context, address string) (net.Conn, error) {
+	if err := m.certified(ctx); err != nil {
+		return nil, err
+	}
+	return dialOne(ctx, address, m.tls)
 }
 
-func dialFirst(ctx context.Context, addresses []string, config *tls.Config) (net.Conn, error) {
+// certified waits until the process has a certificate that applies now.
+func (m *Member) certified(ctx context.Context) error {
+	if leaf := m.leaf(); leaf == nil || !m.Now().Before(leaf.NotAfter) {
+		return m.ensure(ctx)
+	}
+	return nil
+}
+
+// dialFirst opens a connection to the first of the gates that answers.
+func dialFirst(ctx context.Context, gates *members.List, config *tls.Config) (net.Conn, error) {
 	var errs []error
-	for _, address := range addresses {
+	for _, address := range gates.Order() {
 		c, err := dialOne(ctx, address, config)
 		if err == nil {
 			return c, nil
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", address, err))
 	}
-	return nil, unreached(errs)
-}
-
-// unreached returns the error for a coordinator that was at none of its addresses. It is fault.ErrUnavailable if one of
-// them did not answer, because the coordinator may be there later, and another one at a second address ends nothing.
-func unreached(errs []error) error {
-	at := slices.IndexFunc(errs, func(err error) bool { return errors.Is(err, fault.ErrUnavailable) })
-	if at < 0 || len(errs) == 1 {
-		return errors.Join(errs...)
-	}
-	texts := make([]string, len(errs))
-	for i, err := range errs {
-		texts[i] = err.Error()
-	}
-	return fmt.Errorf("%w: %s", fault.ErrUnavailable, strings.Join(texts, "; ")) // without the kinds of the others
+	return nil, members.Unreached(errs)
 }
 
 // dialOne opens a connection to an address. Errors of the network are fault.ErrUnavailable; the others are
@@ -274,6 +287,6 @@ func (m *Member) ClientAs(token string) (*client.Client, error) {
 // ClientOf returns a client of the API of the coordinator with one of the CAs, at the first of its addresses that answers,
 // with the certificate of a process that has joined; nil: without one. It neither joins nor renews.
 func ClientOf(certificate *tls.Certificate, cas identity.CAs, addresses []string) (*client.Client, error) {
-	config := identity.FleetConfig(identity.Coordinator, func() identity.CAs { return cas }, func() *tls.Certificate { return certificate }, clock.Now)
-	return client.NewWith(base, client.Options{Dial: func(ctx context.Context) (net.Conn, error) { return dialFirst(ctx, addresses, config) }})
+	config, gates := identity.FleetConfig(identity.Coordinator, func() identity.CAs { return cas }, func() *tls.Certificate { return certificate }, clock.Now), members.New(addresses...)
+	return client.NewWith(base, client.Options{Dial: func(ctx context.Context) (net.Conn, error) { return dialFirst(ctx, gates, config) }})
 }

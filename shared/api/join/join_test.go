@@ -6,9 +6,11 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"leasehold/coordinator/admission"
@@ -126,6 +128,31 @@ func TestARunningProcessRenewsACertificateThatHasEnded(t *testing.T) {
 	h.requests()
 	h.requireAdmitted(m)
 	require.Equal(t, "renew", h.requests()[0])
+}
+
+// The clocks of both jump while the connections of a client are open, so that those show the certificate that has ended.
+func TestACallOverAnOpenConnectionRenewsACertificateThatHasEnded(t *testing.T) {
+	t.Parallel()
+	h := newCoordinator(t)
+	m := h.mustOpen(h.invite(admission.Invite{}), "")
+	api, err := m.Client()
+	require.NoError(t, err)
+	defer api.Close()
+	call := func() {
+		_, err := api.Peers(t.Context(), true)
+		assert.ErrorContains(t, err, "it needs the role admin, and peer-") // so it has an identity
+	}
+	for range 3 {
+		var calls sync.WaitGroup
+		for range 8 {
+			calls.Go(call)
+		}
+		calls.Wait()
+		h.advance(aPeriod)
+		h.requests()
+		call()
+		require.Contains(t, h.requests(), "renew")
+	}
 }
 
 func TestACertificateIsRenewedBeforeItEnds(t *testing.T) {
@@ -261,6 +288,18 @@ func TestTheFirstAddressThatAnswersIsTaken(t *testing.T) {
 	line.Addresses = []string{"127.0.0.1:1", other.address, plain, h.address, "127.0.0.1:1"}
 	h.requireAdmitted(h.mustOpen(line, ""))
 	require.Empty(t, other.requests())
+}
+
+func TestAProcessJoinsPastCoordinatorsThatStandBy(t *testing.T) {
+	t.Parallel()
+	h := newCoordinator(t)
+	first, second := h.newStandby(), h.newStandby()
+	line := h.invite(admission.Invite{})
+	line.Addresses = []string{first.address, second.address, h.address}
+	h.requireAdmitted(h.mustOpen(line, ""))
+	require.NotEmpty(t, first.requests())
+	require.NotEmpty(t, second.requests())
+	require.Empty(t, h.log.String(), "it joins without a warning")
 }
 
 func TestWhileAnAddressDoesNotAnswerAnotherCoordinatorAtASecondOneEndsNothing(t *testing.T) {

@@ -26,7 +26,7 @@ type SegmentCommit struct {
 // Generation is the list of all files of a repository.
 type Generation struct {
 	ID    string           `json:"id" doc:"of the origin" schema:"id"`
-	Repo  string           `json:"repo" doc:"name that results show"`
+	Repo  string           `json:"repo" doc:"name that results show, at most 1024 bytes" schema:"minLength: 1, maxLength: 1024"`
 	Refs  []GenerationRef  `json:"refs"`
 	Files []GenerationFile `json:"files"`
 }
@@ -46,7 +46,7 @@ type GenerationRef struct {
 // GenerationFile is a file of a branch.
 type GenerationFile struct {
 	Ref      int    `json:"ref" doc:"index in refs" schema:"minimum: 0"`
-	Path     []byte `json:"path" doc:"base64, because a path may have any bytes"`
+	Path     []byte `json:"path" schema:"gitPath" doc:"base64 of 1 to 4098 bytes, because a path may have any bytes"`
 	OID      string `json:"oid" schema:"oid"`
 	Vendored bool   `json:"vendored,omitempty"`
 }

@@ -5,7 +5,7 @@ import "leasehold/models"
 // NewOrigin is the body that adds an origin or a lister.
 type NewOrigin struct {
 	Kind     models.OriginKind `json:"kind" schema:"kind"`
-	URI      string            `json:"uri" doc:"an http(s) URL, or an absolute path on the managers' machine; api: any name" schema:"minLength: 1, maxLength: 4096"`
+	URI      string            `json:"uri" doc:"an http(s) URL, or an absolute path on the managers' machine; api: any name; 409 if the kind has none of this form" schema:"minLength: 1, maxLength: 4096"`
 	Priority *int64            `json:"priority,omitempty" doc:"higher is sooner; if absent, 0 for a new origin, and unchanged for a known one"`
 	Every    *models.Seconds   `json:"every_s,omitempty" doc:"fixed seconds between two visits, under any policy; 0: the policy decides; absent: unchanged" schema:"every"`
 	Hours    *models.Hours     `json:"hours,omitempty" doc:"hours in which it may be visited, such as 22:00-06:00@Europe/Berlin; without a zone, UTC; any: at any time; absent: unchanged" schema:"hours"`

@@ -14,6 +14,7 @@ type Problem struct {
 	Status int       `json:"status"`
 	Code   ErrorCode `json:"code" doc:"the kind of error"`
 	Detail string    `json:"detail,omitempty" doc:"what happened, with which value, and what to do"`
+	Owner  string    `json:"owner,omitempty" doc:"from a coordinator that stands by: the URL of the one that serves"`
 }
 
 // ErrorCode is the code of an error kind in the table of package fault (fault.FromCode).

@@ -97,7 +97,7 @@ type Taking struct {
 	Wait     models.Seconds `json:"wait_s,omitempty" doc:"how long to wait for a match, at most 25" schema:"minimum: 0, maximum: 25"`
 
 	Ack  bool           `json:"ack,omitempty" doc:"hold the tuple until it is acknowledged (holds/{hold}/ack); it is back after hold_s, so that a client that dies loses nothing"`
-	Hold models.Seconds `json:"hold_s,omitempty" doc:"with ack: how long the tuple is held, 1 to 600; 30 if absent or 0" schema:"minimum: 0, maximum: 600"`
+	Hold models.Seconds `json:"hold_s,omitempty" doc:"with ack: how long the tuple is held, 1 to 600; 30 if absent or 0; without effect if ack is false" schema:"minimum: 0, maximum: 600, not: {exclusiveMinimum: 0, exclusiveMaximum: 1}"`
 
 	_ struct{} `needs:"hold_s=ack"`
 }

@@ -45,6 +45,7 @@ func ExerciseBehaviours(t *testing.T, open Open) {
 		{"causes", causeCases},
 		{"audio", audioCases},
 		{"refuse", refuseCases},
+		{"texts", textCases},
 		{"lists", listCases},
 		{"parts", partCases},
 	} {

@@ -3,6 +3,7 @@ package catalogtest
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"slices"
 	"testing"
@@ -14,6 +15,10 @@ import (
 	"leasehold/shared/catalog"
 	"leasehold/shared/fault"
 )
+
+// FewHistories has Exercise run a quarter of the random histories that package rapid would, because a server or the race
+// detector needs a second for each of them. The flag -rapid.checks counts more. A test's main function calls it.
+func FewHistories() error { return flag.Set("rapid.checks", "25") }
 
 // exerciseHistories runs random visits, selections and results, early and late,
 // against the catalog and the naive one.

@@ -35,16 +35,18 @@ var refuseCases = []behaviour{
 			w.Fatalf("got %+v", got)
 		}
 	}},
-	{"an origin needs a well-formed id, a known kind and a URI", func(w *world) {
+	{"an origin needs a well-formed id, a kind and a URI of it", func(w *world) {
 		for _, o := range []models.Origin{
 			{ID: "a b", Kind: models.Feed, URI: "u"},
 			{ID: "", Kind: models.Feed, URI: "u"},
-			{ID: "a", Kind: "ftp", URI: "u"},
+			{ID: "a", Kind: "no kind", URI: "u"},
 			{ID: "a", Kind: models.Feed},
 		} {
 			_, err := w.AddOrigin(w.ctx, o)
 			w.wantErr(err, fault.ErrInvalid)
 		}
+		_, err := w.AddOrigin(w.ctx, models.Origin{ID: "a", Kind: "svn", URI: "u"})
+		w.wantErr(err, fault.ErrConflict)
 	}},
 	{"a limit below one is invalid", func(w *world) {
 		_, _, err := w.Select(w.ctx, nil, catalog.Limits{Clips: 0})

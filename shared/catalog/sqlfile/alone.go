@@ -5,9 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"leasehold/shared/process/platform"
 	"os"
 	"path/filepath"
+
+	"leasehold/shared/catalog/sqldb"
+	"leasehold/shared/process/platform"
 )
 
 // HasLog reports whether the file at path has a log with content, which is left by a killed process.
@@ -21,7 +23,11 @@ func HasLog(path string) (bool, error) {
 
 // ReadUnchanged calls do with the file at path, withLog or as if it had no log, and changes
 // neither. No process may have the file open. Errors are as of File.Read.
-func ReadUnchanged(ctx context.Context, path string, withLog bool, do func(*Conn) error) (err error) {
+func ReadUnchanged(ctx context.Context, path string, withLog bool, do func(*sqldb.Conn) error) (err error) {
+	return readUnchanged(ctx, path, withLog, func(_ *File, c *sqldb.Conn) error { return do(c) })
+}
+
+func readUnchanged(ctx context.Context, path string, withLog bool, do func(*File, *sqldb.Conn) error) (err error) {
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		return err
@@ -45,5 +51,5 @@ func ReadUnchanged(ctx context.Context, path string, withLog bool, do func(*Conn
 	if err != nil {
 		return err
 	}
-	return do(c)
+	return do(f, c)
 }

@@ -7,27 +7,14 @@ import (
 	"fmt"
 	"os"
 
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 )
 
-// Check finds damage in the rows of a schema that SQLite itself accepts.
-type Check struct {
-	// Name is what the damage is in: "findings".
-	Name string
-	// Query gives the rows to look at.
-	Query string
-	// Damage describes what is wrong with a row; "" if nothing is. Without it each row that Query gives is
-	// damaged, and its only column describes it.
-	Damage func(Row) (string, error)
-}
-
-// mostDamage bounds the list of an examination.
-const mostDamage = 100
-
 // structure are the checks of SQLite itself: the pages, the indexes, the types of STRICT tables, and the
 // references between rows.
-var structure = []Check{
-	{Name: "structure", Query: "PRAGMA integrity_check(100)", Damage: func(r Row) (text string, err error) {
+var structure = []sqldb.Check{
+	{Name: "structure", Query: "PRAGMA integrity_check(100)", Damage: func(r sqldb.Row) (text string, err error) {
 		err = r.Scan(&text)
 		if text == "ok" {
 			text = ""
@@ -37,9 +24,8 @@ var structure = []Check{
 	{Name: "references", Query: "SELECT 'row ' || coalesce(rowid, '?') || ' of ' || \"table\" || ' names a row of ' || parent || ' that does not exist' FROM pragma_foreign_key_check"},
 }
 
-// Examine reads all of the file and lists the damage, at most mostDamage lines: SQLite's own checks, and
-// those of the schemas. Others read and write meanwhile. It cannot see a damaged value that could have been written.
-// The end of ctx ends it at once, with its cause. A file in memory is not examined.
+// Examine implements sqldb.Database: SQLite's own checks, and those of the schemas. It cannot see a damaged value that
+// could have been written. A file in memory is not examined.
 func (f *File) Examine(ctx context.Context) (damage []string, err error) {
 	if f.readers == nil {
 		return nil, nil
@@ -72,12 +58,16 @@ func ExamineAlone(ctx context.Context, path string, format Format) (damage []str
 	if err != nil {
 		return nil, err
 	}
-	err = ReadUnchanged(ctx, path, logged, func(c *Conn) error {
-		if err := c.checkVersions(format); err != nil {
+	err = readUnchanged(ctx, path, logged, func(f *File, c *sqldb.Conn) error {
+		if err := checkVersions(c, format); err != nil {
 			return err
 		}
-		damage, err = examine(ctx, c.conn, format.checks())
-		return err
+		conn, err := f.db.Conn(ctx)
+		if err != nil {
+			return err
+		}
+		damage, err = examine(ctx, conn, format.checks())
+		return errors.Join(err, conn.Close())
 	})
 	if errors.Is(err, fault.ErrCorrupt) {
 		return append(damage, err.Error()), nil
@@ -86,31 +76,26 @@ func ExamineAlone(ctx context.Context, path string, format Format) (damage []str
 }
 
 // checkVersions returns an error unless the file has the newest version of each schema, for which the checks are.
-func (c *Conn) checkVersions(format Format) error {
-	if err := c.checkOurs(format); err != nil {
+func checkVersions(c *sqldb.Conn, format Format) error {
+	if err := checkOurs(c, format); err != nil {
 		return err
 	}
-	versions, err := (&File{writer: c}).versions()
+	versions, err := readVersions(c)
 	if err != nil {
 		return err
 	}
 	if len(versions) == 0 {
 		return fmt.Errorf("%w: the file is empty", fault.ErrCorrupt)
 	}
-	for _, s := range format.Schemas {
-		steps, err := missingSteps(s, versions[s.Name])
-		if err == nil && len(steps) > 0 {
-			err = fmt.Errorf("its schema %s is of an earlier version, which the next start migrates: %w", s.Name, fault.ErrInvalid)
-		}
-		if err != nil {
-			return err
-		}
+	missing, err := sqldb.MissingSteps(sqldb.SQLite, format.Schemas, versions)
+	if err == nil && len(missing) > 0 {
+		err = fmt.Errorf("its schema %s is of an earlier version, which the next start migrates: %w", missing[0].Schema, fault.ErrInvalid)
 	}
-	return nil
+	return err
 }
 
 // checks returns those of SQLite and of all schemas.
-func (f Format) checks() []Check {
+func (f Format) checks() []sqldb.Check {
 	all := structure
 	for _, s := range f.Schemas {
 		all = append(all[:len(all):len(all)], s.Checks...)
@@ -118,50 +103,10 @@ func (f Format) checks() []Check {
 	return all
 }
 
-// examine runs checks, each in its own transaction, so that the log can be written back between two. A check that
-// fails because the file is damaged is damage, and the others go on.
-func examine(ctx context.Context, conn *sql.Conn, checks []Check) (damage []string, err error) {
+// examine runs checks, each in its own transaction, so that the log can be written back between two.
+func examine(ctx context.Context, conn *sql.Conn, checks []sqldb.Check) (damage []string, err error) {
 	if _, err := conn.ExecContext(ctx, "PRAGMA query_only=ON"); err != nil {
 		return nil, err
 	}
-	for _, check := range checks {
-		err := check.run(ctx, conn, func(text string) {
-			if len(damage) < mostDamage {
-				damage = append(damage, check.Name+": "+text)
-			}
-		})
-		switch err = classify(err); {
-		case ctx.Err() != nil:
-			return damage, context.Cause(ctx)
-		case errors.Is(err, fault.ErrCorrupt):
-			damage = append(damage, check.Name+": "+err.Error())
-		case err != nil:
-			return damage, fmt.Errorf("%s: %w", check.Name, err)
-		}
-	}
-	return damage, nil
-}
-
-// run calls report for each damaged row.
-func (c Check) run(ctx context.Context, conn *sql.Conn, report func(string)) error {
-	rows, err := conn.QueryContext(ctx, c.Query)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var text string
-		if c.Damage != nil {
-			text, err = c.Damage(rows)
-		} else {
-			err = rows.Scan(&text)
-		}
-		if err != nil {
-			return err
-		}
-		if text != "" {
-			report(text)
-		}
-	}
-	return rows.Err()
+	return sqldb.Examine(ctx, conn, sqldb.SQLite, checks, classify)
 }

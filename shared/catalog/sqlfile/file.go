@@ -8,9 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 	"leasehold/shared/process/platform"
 )
@@ -21,10 +21,6 @@ const Memory = ":memory:"
 const (
 	// maxReaders is how many callers read at a time; more wait.
 	maxReaders = 4
-	// stepTime is how long one transaction of Steps works before it commits, and
-	// maxSteps how many steps it takes at most.
-	stepTime = 5 * time.Millisecond
-	maxSteps = 1000
 	// checkpointBytes is by how much the log grows before it is written back. A page that
 	// changes often is written back once each time, so a larger log writes less: a list of
 	// 50,000 origins 1.04 kB for each with 16 MB, and 1.00 with 32, as with a larger one.
@@ -32,25 +28,27 @@ const (
 	checkpointBytes = 32 << 20
 )
 
+var _ sqldb.Database = (*File)(nil)
+
 // File is an open file. All methods may be called concurrently.
 type File struct {
 	name, path string
 	lock       *os.File
 	db         *sql.DB
-	conns      []*Conn       // all of them, to close
+	conns      []*sqldb.Conn // all of them, to close
 	turn       chan struct{} // holds one token; its holder may use the fields below
-	writer     *Conn
+	writer     *sqldb.Conn
 	closed     bool
 	logLimit   int64         // bytes of the log at which it is written back
 	longest    time.Duration // that a transaction kept the writer
 	emptied    int           // how often all of the log was written back
 
-	failing atomic.Pointer[failure] // nil: the last write succeeded, or failed for a reason of its own
+	failing sqldb.WriteFailure
 
-	readers chan *Conn    // those that are free; nil for Memory
-	done    chan struct{} // closed by Close
+	readers chan *sqldb.Conn // those that are free; nil for Memory
+	done    chan struct{}    // closed by Close
 
-	checks    []Check
+	checks    []sqldb.Check
 	examining chan struct{} // holds a value while Examine runs
 }
 
@@ -81,17 +79,17 @@ func (f *File) open(ctx context.Context, format Format) error {
 	if f.writer, err = f.connect(ctx, format.Pragmas...); err != nil {
 		return err
 	}
-	if err := f.writer.checkOurs(format); err != nil {
+	if err := checkOurs(f.writer, format); err != nil {
 		return err
 	}
-	if err := f.writer.runPragmas("journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=0"); err != nil {
+	if err := runPragmas(f.writer, "journal_mode=WAL", "synchronous=FULL", "wal_autocheckpoint=0"); err != nil {
 		return err
 	}
 	if err := f.migrate(format); err != nil || f.path == Memory {
 		return err
 	}
 	f.emptyLog() // that a process which was killed has left
-	f.readers = make(chan *Conn, maxReaders)
+	f.readers = make(chan *sqldb.Conn, maxReaders)
 	for range maxReaders {
 		c, err := f.connect(ctx, append(slices.Clone(format.Pragmas), "query_only=ON", "cache_size=-8192")...) // KiB
 		if err != nil {
@@ -125,16 +123,32 @@ func (f *File) dataSource() (string, error) {
 // busyTimeout is how long SQLite waits for a lock of another program, in milliseconds.
 const busyTimeout = "busy_timeout=5000"
 
+// background is what statements run under that no call of a caller needs.
+var background = context.Background()
+
+// beginWrite begins a transaction that writes, for which it waits at once, so that no statement in it waits.
+const beginWrite = "BEGIN IMMEDIATE"
+
+// runPragmas executes pragmas, without the word PRAGMA, until one fails, and returns its error.
+func runPragmas(c *sqldb.Conn, all ...string) error {
+	for _, p := range all {
+		if err := c.Script("PRAGMA " + p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // connect opens a connection, which release closes.
-func (f *File) connect(ctx context.Context, pragmas ...string) (*Conn, error) {
+func (f *File) connect(ctx context.Context, pragmas ...string) (*sqldb.Conn, error) {
 	conn, err := f.db.Conn(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{conn: conn, stmts: map[string]*sql.Stmt{}}
+	c := sqldb.NewConn(conn, sqldb.Dialect{KeepsKey: true})
 	f.conns = append(f.conns, c)
 	// SQLite is busy only while a log is recovered or begun again, or while a foreign program reads the file.
-	return c, c.runPragmas(append([]string{busyTimeout}, pragmas...)...)
+	return c, runPragmas(c, append([]string{busyTimeout}, pragmas...)...)
 }
 
 // Close waits for calls under way, writes the log back, and gives up the file. A second Close
@@ -158,7 +172,7 @@ func (f *File) Close() error {
 func (f *File) release() error {
 	var errs []error
 	for _, c := range f.conns {
-		errs = append(errs, c.close())
+		errs = append(errs, c.Close())
 	}
 	if f.db != nil {
 		errs = append(errs, f.db.Close())
@@ -169,21 +183,18 @@ func (f *File) release() error {
 	return errors.Join(errs...)
 }
 
-// Read runs do on a snapshot of the file: the last commit when do begins. What it returns is
-// wrapped with op, and has a kind of package fault where SQLite gave the reason: fault.ErrCorrupt,
-// fault.ErrUnavailable if a later call may succeed, fault.ErrClosed after Close. If ctx ends while
-// it waits, the error is the cause of ctx.
-func (f *File) Read(ctx context.Context, op string, do func(*Conn) error) error {
+// Read implements sqldb.Database.
+func (f *File) Read(ctx context.Context, op string, do func(*sqldb.Conn) error) error {
 	if f.readers == nil {
 		return f.Write(ctx, op, do)
 	}
-	return f.withReader(ctx, op, func(c *Conn) error { return c.inTransaction("BEGIN", do) })
+	return f.withReader(ctx, op, func(c *sqldb.Conn) error { return c.InTransaction("BEGIN", do) })
 }
 
 // withReader calls do with a free reader, for which it waits. op is the prefix of errors. After Close it returns
 // fault.ErrClosed.
-func (f *File) withReader(ctx context.Context, op string, do func(*Conn) error) error {
-	var c *Conn
+func (f *File) withReader(ctx context.Context, op string, do func(*sqldb.Conn) error) error {
+	var c *sqldb.Conn
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
@@ -192,57 +203,38 @@ func (f *File) withReader(ctx context.Context, op string, do func(*Conn) error) 
 	case c = <-f.readers:
 	}
 	defer func() { f.readers <- c }()
-	defer c.failAt(ctx)()
+	defer c.Serve(context.WithoutCancel(ctx))()
 	return wrap(op, do(c))
 }
 
-// Write runs do in one transaction. Errors are as in Read, and fault.ErrOverloaded when
-// the disk is full.
-func (f *File) Write(ctx context.Context, op string, do func(*Conn) error) error {
-	return f.withWriter(ctx, op, func(c *Conn) error { return c.inTransaction("BEGIN IMMEDIATE", do) })
+// Write implements sqldb.Database.
+func (f *File) Write(ctx context.Context, op string, do func(*sqldb.Conn) error) error {
+	return f.withWriter(ctx, op, func(c *sqldb.Conn) error { return c.InTransaction(beginWrite, do) })
 }
 
-// Note is Write of something that may be lost when the machine stops, and that therefore does not
-// wait for the disk. Errors are as in Write.
-func (f *File) Note(ctx context.Context, op string, do func(*Conn) error) error {
-	return f.withWriter(ctx, op, func(c *Conn) error {
-		if err := c.runPragmas("synchronous=NORMAL"); err != nil {
+// Note implements sqldb.Database.
+func (f *File) Note(ctx context.Context, op string, do func(*sqldb.Conn) error) error {
+	return f.withWriter(ctx, op, func(c *sqldb.Conn) error {
+		if err := runPragmas(c, "synchronous=NORMAL"); err != nil {
 			return err
 		}
-		return errors.Join(c.inTransaction("BEGIN IMMEDIATE", do), c.runPragmas("synchronous=FULL"))
+		return errors.Join(c.InTransaction(beginWrite, do), runPragmas(c, "synchronous=FULL"))
 	})
 }
 
-// Steps calls next until it reports that it is done, in as many transactions as that takes, because
-// no transaction may keep the writer for long. Others write in between. Errors are as in Write.
-// When Steps returns an error, the transactions before the last one stay: the caller must be able
-// to begin again.
-func (f *File) Steps(ctx context.Context, op string, next func(*Conn) (done bool, err error)) error {
-	return f.StepsOf(ctx, op, stepTime, next)
+// Steps implements sqldb.Database.
+func (f *File) Steps(ctx context.Context, op string, next func(*sqldb.Conn) (done bool, err error)) error {
+	return sqldb.StepsOf(ctx, f, op, sqldb.StepTime, next)
 }
 
-// StepsOf is Steps with transactions that work for length: next is called until it reports done, as
-// often as fits into each. The longer a transaction is, the less is written, because each writes
-// every page that it changes once. Errors are as in Steps.
-func (f *File) StepsOf(ctx context.Context, op string, length time.Duration, next func(*Conn) (done bool, err error)) error {
-	for done := false; !done; {
-		err := f.Write(ctx, op, func(c *Conn) (err error) {
-			began := time.Now()
-			for n := 0; !done && err == nil && n < maxSteps && time.Since(began) < length; n++ {
-				done, err = next(c)
-			}
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+// StepsOf implements sqldb.Database.
+func (f *File) StepsOf(ctx context.Context, op string, length time.Duration, next func(*sqldb.Conn) (done bool, err error)) error {
+	return sqldb.StepsOf(ctx, f, op, length, next)
 }
 
 // withWriter calls do with the writer, for which it waits, and then writes the log back if it has become long. op
 // is the prefix of errors.
-func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) error {
+func (f *File) withWriter(ctx context.Context, op string, do func(*sqldb.Conn) error) error {
 	select {
 	case <-ctx.Done():
 		return fmt.Errorf("%s: %w", op, context.Cause(ctx))
@@ -259,7 +251,7 @@ func (f *File) withWriter(ctx context.Context, op string, do func(*Conn) error) 
 // it back; a file in memory has no log. The limit is then raised, because the log cannot be begun again while a
 // reader needs it, and not each commit should try. The caller has the turn; useWriter gives it back. After Close
 // it returns fault.ErrClosed.
-func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (long bool, err error) {
+func (f *File) useWriter(ctx context.Context, op string, do func(*sqldb.Conn) error) (long bool, err error) {
 	defer func() { f.turn <- struct{}{} }()
 	if f.closed {
 		return false, fmt.Errorf("%s: the %s is %w", op, f.name, fault.ErrClosed)
@@ -267,10 +259,10 @@ func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (
 	if ctx.Err() != nil {
 		return false, fmt.Errorf("%s: %w", op, context.Cause(ctx))
 	}
-	defer f.writer.failAt(ctx)()
+	defer f.writer.Serve(context.WithoutCancel(ctx))()
 	began := time.Now()
 	err = wrap(op, do(f.writer))
-	f.noteFailure(err)
+	f.failing.Note(err)
 	f.longest = max(f.longest, time.Since(began))
 	if f.readers == nil { // in memory
 		return false, err
@@ -288,7 +280,7 @@ func (f *File) useWriter(ctx context.Context, op string, do func(*Conn) error) (
 // log holds what could not be copied.
 func (f *File) writeLogBack(ctx context.Context) {
 	ctx = context.WithoutCancel(ctx)
-	err := f.withReader(ctx, "write the log back", func(c *Conn) error { return c.Script("PRAGMA wal_checkpoint(PASSIVE)") })
+	err := f.withReader(ctx, "write the log back", func(c *sqldb.Conn) error { return c.Script("PRAGMA wal_checkpoint(PASSIVE)") })
 	if err != nil {
 		return
 	}
@@ -306,7 +298,7 @@ func (f *File) writeLogBack(ctx context.Context) {
 // caller has the turn, or is open. Errors are left to the next attempt.
 func (f *File) emptyLog() {
 	// With a busy timeout the writer would be kept until the last reader is done.
-	if f.writer.runPragmas("busy_timeout=0", "wal_checkpoint(TRUNCATE)", "busy_timeout=5000") != nil {
+	if runPragmas(f.writer, "busy_timeout=0", "wal_checkpoint(TRUNCATE)", "busy_timeout=5000") != nil {
 		return
 	}
 	log, err := os.Stat(f.path + "-wal")
@@ -327,8 +319,7 @@ func (f *File) LogEmptied() int {
 	return f.emptied
 }
 
-// LongestWrite is the longest time since Open for which one transaction kept the
-// writer.
+// LongestWrite implements sqldb.Database.
 func (f *File) LongestWrite() time.Duration {
 	<-f.turn
 	defer func() { f.turn <- struct{}{} }()
@@ -339,13 +330,13 @@ func (f *File) LongestWrite() time.Duration {
 // write. It fails if there is a file at path. Errors are as in Write.
 func (f *File) Copy(ctx context.Context, path string) error {
 	op := fmt.Sprintf("copy the %s to %s", f.name, path)
-	vacuum := func(c *Conn) error { // query_only, which readers have on, would refuse to write the copy
-		return errors.Join(c.runPragmas("query_only=OFF"), c.Exec("VACUUM INTO ?", path))
+	vacuum := func(c *sqldb.Conn) error { // query_only, which readers have on, would refuse to write the copy
+		return errors.Join(runPragmas(c, "query_only=OFF"), c.Exec("VACUUM INTO ?", path))
 	}
 	if f.readers == nil {
 		return f.withWriter(ctx, op, vacuum)
 	}
-	return f.withReader(ctx, op, func(c *Conn) error { return errors.Join(vacuum(c), c.runPragmas("query_only=ON")) })
+	return f.withReader(ctx, op, func(c *sqldb.Conn) error { return errors.Join(vacuum(c), runPragmas(c, "query_only=ON")) })
 }
 
 // wrap adds the operation and the kind to an error of a call; nil stays nil.

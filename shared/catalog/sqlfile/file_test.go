@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
 )
@@ -25,7 +26,7 @@ func recipes(steps ...string) sqlfile.Format {
 	for i, text := range steps {
 		files[fmt.Sprintf("migrations/%04d_step.sql", i+1)] = &fstest.MapFile{Data: []byte(text)}
 	}
-	return sqlfile.Format{Name: "cook book", ID: 77, Schemas: []sqlfile.Schema{{Name: "recipes", Migrations: files}}}
+	return sqlfile.Format{Name: "cook book", ID: 77, Schemas: []sqldb.Schema{{Name: "recipes", Migrations: files}}}
 }
 
 var book = recipes("CREATE TABLE recipe (name TEXT)")
@@ -40,13 +41,13 @@ func open(t *testing.T, path string, format sqlfile.Format) *sqlfile.File {
 	return f
 }
 
-func add(name string) func(*sqlfile.Conn) error {
-	return func(c *sqlfile.Conn) error { return c.Exec("INSERT INTO recipe VALUES (?)", name) }
+func add(name string) func(*sqldb.Conn) error {
+	return func(c *sqldb.Conn) error { return c.Exec("INSERT INTO recipe VALUES (?)", name) }
 }
 
 func number(t *testing.T, f *sqlfile.File, query string) (n int64) {
 	t.Helper()
-	require.NoError(t, f.Write(t.Context(), query, func(c *sqlfile.Conn) (err error) {
+	require.NoError(t, f.Write(t.Context(), query, func(c *sqldb.Conn) (err error) {
 		n, err = c.Number(query)
 		return err
 	}))
@@ -93,11 +94,11 @@ func TestAChangeThatFailsChangesNothing(t *testing.T) {
 	t.Parallel()
 	f := open(t, sqlfile.Memory, book)
 	burnt := errors.New("burnt")
-	err := f.Write(t.Context(), "cook", func(c *sqlfile.Conn) error { return errors.Join(add("soup")(c), burnt) })
+	err := f.Write(t.Context(), "cook", func(c *sqldb.Conn) error { return errors.Join(add("soup")(c), burnt) })
 	require.ErrorIs(t, err, burnt)
 	assert.ErrorContains(t, err, "cook")
 	assert.Panics(t, func() {
-		_ = f.Write(t.Context(), "cook", func(c *sqlfile.Conn) error { panic(errors.Join(add("soup")(c), burnt)) })
+		_ = f.Write(t.Context(), "cook", func(c *sqldb.Conn) error { panic(errors.Join(add("soup")(c), burnt)) })
 	})
 	assert.Zero(t, number(t, f, count))
 	require.NoError(t, f.Write(t.Context(), "add", add("bread")), "after a panic")
@@ -106,9 +107,9 @@ func TestAChangeThatFailsChangesNothing(t *testing.T) {
 func TestRowsAndNumbersOfRows(t *testing.T) {
 	t.Parallel()
 	f := open(t, sqlfile.Memory, book)
-	require.NoError(t, f.Write(t.Context(), "all of them", func(c *sqlfile.Conn) error {
+	require.NoError(t, f.Write(t.Context(), "all of them", func(c *sqldb.Conn) error {
 		for want, name := range []string{"soup", "bread", "salt"} {
-			n, err := c.Insert("INSERT INTO recipe VALUES (?)", name)
+			n, err := c.Insert("INSERT INTO recipe VALUES (?) RETURNING rowid", name)
 			require.NoError(t, err)
 			assert.EqualValues(t, want+1, n)
 		}
@@ -116,29 +117,40 @@ func TestRowsAndNumbersOfRows(t *testing.T) {
 		require.NoError(t, err)
 		assert.EqualValues(t, 2, n)
 		var name string
-		found, err := c.One("SELECT name FROM recipe WHERE name = ?", []any{"bread"}, sqlfile.Into(&name))
+		found, err := c.One("SELECT name FROM recipe WHERE name = ?", []any{"bread"}, sqldb.Into(&name))
 		require.NoError(t, err)
 		assert.True(t, found)
 		assert.Equal(t, "bread", name)
-		found, err = c.One("SELECT name FROM recipe WHERE name = ?", []any{"soup"}, sqlfile.Into(&name))
+		found, err = c.One("SELECT name FROM recipe WHERE name = ?", []any{"soup"}, sqldb.Into(&name))
 		require.NoError(t, err)
 		assert.False(t, found)
 		var all []string
-		require.NoError(t, c.All("SELECT name FROM recipe", nil, func(r sqlfile.Row) error {
+		require.NoError(t, c.All("SELECT name FROM recipe", nil, func(r sqldb.Row) error {
 			all = append(all, "")
 			return r.Scan(&all[len(all)-1])
 		}))
 		assert.Equal(t, []string{"bread"}, all)
-		assert.ErrorContains(t, c.Exec("DELETE FROM nowhere"), "nowhere")
 		return nil
 	}))
+}
+
+func TestAStatementThatFailsMakesItsTransactionFail(t *testing.T) {
+	t.Parallel()
+	f := open(t, sqlfile.Memory, book)
+	assert.ErrorContains(t, f.Write(t.Context(), "add", func(c *sqldb.Conn) error {
+		require.NoError(t, add("soup")(c))
+		assert.Error(t, c.Exec("DELETE FROM nowhere"))
+		return nil
+	}), "nowhere")
+	assert.Zero(t, number(t, f, count))
+	require.NoError(t, f.Write(t.Context(), "add", add("bread")))
 }
 
 func TestANoteDoesNotChangeHowTheNextOneIsKept(t *testing.T) {
 	t.Parallel()
 	f := open(t, newPath(t), book)
 	for _, fails := range []error{nil, errors.New("a note that fails")} {
-		err := f.Note(t.Context(), "note", func(*sqlfile.Conn) error { return fails })
+		err := f.Note(t.Context(), "note", func(*sqldb.Conn) error { return fails })
 		require.ErrorIs(t, err, fails)
 		const full = 2
 		assert.EqualValues(t, full, number(t, f, "PRAGMA synchronous"))
@@ -149,10 +161,10 @@ func TestANoteDoesNotChangeHowTheNextOneIsKept(t *testing.T) {
 func TestTheWaitForTheFileEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	f := open(t, sqlfile.Memory, book)
-	require.NoError(t, f.Write(t.Context(), "first", func(*sqlfile.Conn) error {
+	require.NoError(t, f.Write(t.Context(), "first", func(*sqldb.Conn) error {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		cancel(errors.New("no more time"))
-		err := f.Write(ctx, "second", func(*sqlfile.Conn) error { panic("it has not its turn") })
+		err := f.Write(ctx, "second", func(*sqldb.Conn) error { panic("it has not its turn") })
 		assert.ErrorContains(t, err, "second: no more time")
 		return nil
 	}))
@@ -174,7 +186,7 @@ func TestAFullDiskIsOverload(t *testing.T) {
 	t.Parallel()
 	f := open(t, newPath(t), book)
 	number(t, f, fmt.Sprintf("PRAGMA max_page_count=%d", number(t, f, "PRAGMA page_count")))
-	big := func(c *sqlfile.Conn) error { return c.Exec("INSERT INTO recipe VALUES (zeroblob(1000000))") }
+	big := func(c *sqldb.Conn) error { return c.Exec("INSERT INTO recipe VALUES (zeroblob(1000000))") }
 	require.ErrorIs(t, f.Write(t.Context(), "add", big), fault.ErrOverloaded)
 	number(t, f, "PRAGMA max_page_count=1000000")
 	require.NoError(t, f.Write(t.Context(), "add", big), "with space again")
@@ -184,25 +196,25 @@ func TestAFullDiskIsOverload(t *testing.T) {
 func TestAReaderSeesTheLastCommitBesideTheWriter(t *testing.T) {
 	t.Parallel()
 	f := open(t, newPath(t), book)
-	seen := func(c *sqlfile.Conn) (n int64) {
+	seen := func(c *sqldb.Conn) (n int64) {
 		n, err := c.Number(count)
 		require.NoError(t, err)
 		return n
 	}
-	require.NoError(t, f.Write(t.Context(), "outer", func(c *sqlfile.Conn) error {
+	require.NoError(t, f.Write(t.Context(), "outer", func(c *sqldb.Conn) error {
 		require.NoError(t, add("soup")(c))
-		return f.Read(t.Context(), "beside", func(r *sqlfile.Conn) error {
+		return f.Read(t.Context(), "beside", func(r *sqldb.Conn) error {
 			assert.Zero(t, seen(r), "it is not committed")
 			return nil
 		})
 	}))
-	require.NoError(t, f.Read(t.Context(), "outer", func(r *sqlfile.Conn) error {
+	require.NoError(t, f.Read(t.Context(), "outer", func(r *sqldb.Conn) error {
 		assert.EqualValues(t, 1, seen(r))
 		require.NoError(t, f.Write(t.Context(), "beside", add("bread")))
 		assert.EqualValues(t, 1, seen(r), "a snapshot stays")
-		assert.Error(t, add("salt")(r), "a reader cannot write")
 		return nil
 	}))
+	assert.Error(t, f.Read(t.Context(), "add", add("salt")), "a reader cannot write")
 	assert.EqualValues(t, 2, number(t, f, count))
 }
 
@@ -210,7 +222,7 @@ func TestStepsCommitInBetweenAndOthersWriteMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := open(t, newPath(t), book)
 	n, transactions := 0, 0
-	require.NoError(t, f.Steps(t.Context(), "many", func(c *sqlfile.Conn) (bool, error) {
+	require.NoError(t, f.Steps(t.Context(), "many", func(c *sqldb.Conn) (bool, error) {
 		if n%1000 == 0 { // the first of a transaction, which has at most a thousand
 			c.OnEnd(func(committed bool) {
 				assert.True(t, committed)
@@ -224,7 +236,7 @@ func TestStepsCommitInBetweenAndOthersWriteMeanwhile(t *testing.T) {
 	assert.EqualValues(t, 5000, number(t, f, count))
 	require.Positive(t, f.LongestWrite())
 	burnt := errors.New("burnt")
-	require.ErrorIs(t, f.Steps(t.Context(), "fail", func(c *sqlfile.Conn) (bool, error) {
+	require.ErrorIs(t, f.Steps(t.Context(), "fail", func(c *sqldb.Conn) (bool, error) {
 		c.OnEnd(func(committed bool) { assert.False(t, committed) })
 		return false, errors.Join(add("soup")(c), burnt)
 	}), burnt)
@@ -237,14 +249,14 @@ func TestTheLogStaysShort(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	f := open(t, path, book)
-	big := func(c *sqlfile.Conn) error { return c.Exec("INSERT INTO recipe VALUES (zeroblob(1000000))") }
+	big := func(c *sqldb.Conn) error { return c.Exec("INSERT INTO recipe VALUES (zeroblob(1000000))") }
 	for range 80 {
 		require.NoError(t, f.Write(t.Context(), "add", big))
 	}
 	log, err := os.Stat(path + "-wal")
 	require.NoError(t, err)
 	assert.Less(t, log.Size(), int64(64<<20))
-	require.NoError(t, f.Read(t.Context(), "long", func(c *sqlfile.Conn) error {
+	require.NoError(t, f.Read(t.Context(), "long", func(c *sqldb.Conn) error {
 		number(t, f, count)
 		for range 40 {
 			require.NoError(t, f.Write(t.Context(), "add", big))
@@ -314,7 +326,7 @@ func TestADamagedFileIsCorrupt(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	f := open(t, path, book)
-	big := func(c *sqlfile.Conn) error { return c.Exec("INSERT INTO recipe VALUES (hex(zeroblob(3000)))") }
+	big := func(c *sqldb.Conn) error { return c.Exec("INSERT INTO recipe VALUES (hex(zeroblob(3000)))") }
 	for range 100 {
 		require.NoError(t, f.Write(t.Context(), "add", big))
 	}
@@ -326,7 +338,7 @@ func TestADamagedFileIsCorrupt(t *testing.T) {
 	}
 	require.NoError(t, os.WriteFile(path, content, 0o600))
 	f = open(t, path, book)
-	err = f.Read(t.Context(), "count", func(c *sqlfile.Conn) error { _, err := c.Number(count); return err })
+	err = f.Read(t.Context(), "count", func(c *sqldb.Conn) error { _, err := c.Number(count); return err })
 	require.ErrorIs(t, err, fault.ErrCorrupt)
 }
 

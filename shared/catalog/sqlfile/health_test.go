@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"leasehold/shared/catalog/sqlfile"
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/fault"
 )
 
@@ -49,7 +49,7 @@ func TestACallThatFailsBecauseOfALockCanBeRepeated(t *testing.T) {
 	path := newPath(t)
 	f := open(t, path, book)
 	c := other(t, path)
-	err := f.Write(t.Context(), "add", func(*sqlfile.Conn) error {
+	err := f.Write(t.Context(), "add", func(*sqldb.Conn) error {
 		require.NoError(t, f.Health(), "a write is under way")
 		_, err := c.ExecContext(t.Context(), "BEGIN IMMEDIATE")
 		return err
@@ -62,7 +62,7 @@ func TestACallThatFailsBecauseOfALockCanBeRepeated(t *testing.T) {
 func TestAnErrorOfTheCallerIsNoFaultOfTheFile(t *testing.T) {
 	t.Parallel()
 	f := open(t, newPath(t), book)
-	require.ErrorIs(t, f.Write(t.Context(), "add", func(*sqlfile.Conn) error { return fault.ErrInvalid }), fault.ErrInvalid)
+	require.ErrorIs(t, f.Write(t.Context(), "add", func(*sqldb.Conn) error { return fault.ErrInvalid }), fault.ErrInvalid)
 	require.NoError(t, f.Health())
 	require.NoError(t, f.Close())
 	require.ErrorIs(t, f.Health(), fault.ErrClosed)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"leasehold/shared/catalog/sqldb"
 	"leasehold/shared/catalog/sqlfile"
 	"leasehold/shared/fault"
 )
@@ -32,7 +33,7 @@ func TestAFileWithOneSchemaGetsAnotherAndKeepsItsOwn(t *testing.T) {
 	require.NoError(t, f.Write(t.Context(), "add", add("soup")))
 	require.NoError(t, f.Close())
 	two := book
-	two.Schemas = append(slices.Clone(book.Schemas), sqlfile.Schema{Name: "menus", Migrations: recipes("CREATE TABLE menu (name TEXT)").Schemas[0].Migrations})
+	two.Schemas = append(slices.Clone(book.Schemas), sqldb.Schema{Name: "menus", Migrations: recipes("CREATE TABLE menu (name TEXT)").Schemas[0].Migrations})
 	f = open(t, path, two)
 	assert.EqualValues(t, 1, number(t, f, "SELECT count(*) FROM recipe, (SELECT count(*) FROM menu)"))
 	require.NoError(t, f.Close())

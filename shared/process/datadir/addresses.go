@@ -29,6 +29,8 @@ type Addresses struct {
 	// token of its user; empty: it does not authenticate its clients.
 	CA        string `json:"ca,omitempty"`
 	TokenFile string `json:"token_file,omitempty"`
+	// Standby tells that the coordinator waits to take over its realm, and refuses all but the question whether it lives.
+	Standby bool `json:"standby,omitempty"`
 	// Gates are the gates for foreign programs, as in the setting but with their actual ports.
 	Gates []string `json:"gates,omitempty"`
 }

@@ -37,17 +37,25 @@ type Fixture struct {
 	Hub    *foreign.Hub
 	Repo   space.Repository // a session of this process
 	Memory *memory.Budget
+
+	StopHub func() // ends Hub.Run, and waits for it
 }
 
 // New runs an engine in memory and a hub until the test ends. The memory budget is in
 // bytes; 0 means none.
 func New(t testing.TB, budget int64) *Fixture {
 	t.Helper()
+	return NewOn(t, budget, &journal.Memory{})
+}
+
+// NewOn is New with the spaces of a journal.
+func NewOn(t testing.TB, budget int64, j journal.Journal) *Fixture {
+	t.Helper()
 	quiet := slog.New(slog.DiscardHandler)
 	policy := task.Policy{MaxAttempts: 100, Backoff: Backoff}
 	b := memory.New(budget)
 	e, err := engine.Open(t.Context(), engine.Config{
-		Journal: &journal.Memory{}, Log: quiet, Memory: b,
+		Journal: j, Log: quiet, Memory: b,
 		Procedures: space.Join(status.Procedures(), lease.Procedures(), policy.Procedures(), policy.AdminProcedures(), interop.Procedures(space.QueryOnly(task.Spaces(), lease.Spaces()))),
 	})
 	require.NoError(t, err)
@@ -61,7 +69,7 @@ func New(t testing.TB, budget int64) *Fixture {
 		}
 	}
 	f.Hub = foreign.NewHub(foreign.Config{Engine: e, Memory: b, Log: quiet})
-	Start(t, f.Hub.Run)
+	f.StopHub = Start(t, f.Hub.Run)
 	return f
 }
 

@@ -3,6 +3,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
+import leasehold.Leasehold;
 
 /** Creates tasks that add 1, or does them: see counted.py. */
 public final class Add {
