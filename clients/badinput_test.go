@@ -29,13 +29,24 @@ import (
 // badInput returns the command that runs the program badinput of a language: two workers whose handlers behave badly.
 func badInput(t *testing.T, ctx context.Context, language string, args ...string) *exec.Cmd {
 	t.Helper()
-	source, err := filepath.Abs("python")
-	require.NoError(t, err)
-	words := map[string][]string{"python": {"python3", "-B", "testdata/badinput.py"}, "javascript": {"node", "testdata/badinput.mjs"}}[language]
+	if language == "python" {
+		return inPython(t, ctx, "badinput", args...)
+	}
+	words := []string{"node", "testdata/badinput.mjs"}
 	if language == "java" {
 		words = compiled(t, ctx, "BadInput")
 	}
 	c := exec.CommandContext(ctx, words[0], append(words[1:], args...)...)
+	c.Env = withoutSettings()
+	return c
+}
+
+// inPython returns the command that runs a program of testdata in Python.
+func inPython(t *testing.T, ctx context.Context, program string, args ...string) *exec.Cmd {
+	t.Helper()
+	source, err := filepath.Abs("python")
+	require.NoError(t, err)
+	c := exec.CommandContext(ctx, "python3", append([]string{"-B", "testdata/" + program + ".py"}, args...)...)
 	c.Env = append(withoutSettings(), "PYTHONPATH="+source)
 	return c
 }
@@ -60,6 +71,20 @@ func TestABusyJavaWorkerStopsInOrderAtAnyMoment(t *testing.T) {
 		defer cancel()
 		words := append(compiled(t, ctx, "Stopping"), at, "spin", "150")
 		printed, err := exec.CommandContext(ctx, words[0], words[1:]...).CombinedOutput()
+		require.NoError(t, err, "%s", printed)
+	})
+}
+
+// Python interrupts the main thread to run the handler of a signal, also while it runs the handler of another signal.
+func TestAPythonWorkerMayBeSignalledWhileItStops(t *testing.T) {
+	t.Parallel()
+	c := newCoordinator(t)
+	c.start()
+	at := c.url()
+	inEachLanguage(t, []string{"go", "java", "javascript", "python-async"}, func(t *testing.T, _ language) {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		printed, err := inPython(t, ctx, "signals", at, "signalled").CombinedOutput()
 		require.NoError(t, err, "%s", printed)
 	})
 }

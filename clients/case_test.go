@@ -45,6 +45,10 @@ type step struct {
 	Ended       bool           // the worker has returned, or its process has ended
 	Clock       string         // of the driver: +3600 is an hour later
 	Pause       float64        // seconds
+	Roles       string         // what the coordinators of the pair do
+	Refused     *int           // so many requests came to the one that stands by
+	Strayed     *int           // so many requests came to another server than the two
+	Once        string         // a list of tasks that a worker started and ended once each
 	Sweep       *sweep
 
 	With  map[string]any

@@ -46,6 +46,7 @@ func TestEachClientConforms(t *testing.T) {
 			}
 			t.Run(c.Name, func(t *testing.T) { b.test(t, c, fmt.Sprintf("%s-%d", l.name, n)) })
 		}
+		b.network.requests.requireUnderstood(t)
 	})
 }
 
@@ -86,6 +87,7 @@ type bench struct {
 	language language
 	at       *coordinator
 	network  *network
+	pair     *pair
 	api      *apiclient.Client
 	auth     authenticating
 
@@ -101,7 +103,7 @@ func newBench(t *testing.T, l language, auth authenticating) *bench {
 	t.Helper()
 	b := &bench{T: t, language: l, at: newCoordinator(t), auth: auth}
 	b.at.start()
-	b.network = newNetwork(t, b.at)
+	b.network, b.pair = newNetwork(t, b.at), newPair(t, b.at)
 	api, err := apiclient.New(b.at.url())
 	require.NoError(t, err)
 	b.api = api
@@ -127,6 +129,7 @@ func (b *bench) test(t *testing.T, c conformanceCase, action string) {
 	defer func() {
 		b.T = outer
 		b.network.change(nil)
+		b.pair.reset()
 		if b.at.running == nil { // a failed case has killed it
 			b.at.start()
 		}
@@ -135,7 +138,7 @@ func (b *bench) test(t *testing.T, c conformanceCase, action string) {
 			b.driver = nil
 		}
 	}()
-	b.vars = variables{"action": action, "language": b.language.name, "url": b.network.api, "auth": b.auth.url, "ca": b.auth.ca,
+	b.vars = variables{"action": action, "language": b.language.name, "url": b.network.api, "pair": b.pair.urls(), "auth": b.auth.url, "ca": b.auth.ca,
 		"token": "@" + b.auth.token, "admin": "@" + b.auth.admin, "other": b.auth.other}
 	b.begin(c)
 	for n, s := range c.Steps {
@@ -209,6 +212,8 @@ func (b *bench) step(at string, s step) {
 		}
 	case s.Clock != "":
 		require.NoError(b, os.WriteFile(b.clock, []byte(s.Clock), 0o600))
+	case s.Roles != "":
+		b.pair.do(s.Roles)
 	default:
 		b.observe(at, s)
 	}
@@ -237,6 +242,14 @@ func (b *bench) observe(at string, s step) {
 		})
 	case s.Sessions != "":
 		b.endSessions(s.Sessions)
+	case s.Once != "":
+		b.onceOnly(at, b.vars.fill(s.Once).([]any))
+	case s.Refused != nil && s.Soon:
+		require.Eventually(b, func() bool { return b.pair.refusals() == *s.Refused }, limit, 10*time.Millisecond, "step %s", at)
+	case s.Refused != nil:
+		require.Equal(b, *s.Refused, b.pair.refusals(), "step %s", at)
+	case s.Strayed != nil:
+		require.Equal(b, *s.Strayed, b.pair.strays(), "step %s", at)
 	default:
 		b.Fatalf("step %s has no action: %+v", at, s)
 	}

@@ -29,9 +29,9 @@ type driver struct {
 	ended   chan error
 	printed bytes.Buffer // by the log of the client; read after the end only
 
-	mu     sync.Mutex // guards the fields below
-	events map[string]bool
-	news   chan struct{} // closed by the next event
+	mu     sync.Mutex     // guards the fields below
+	events map[string]int // how often each came
+	news   chan struct{}  // closed by the next event
 }
 
 // startDriver starts the driver of a language with further settings.
@@ -45,7 +45,7 @@ func startDriver(t *testing.T, l language, environment ...string) *driver {
 		}
 		words = []string{program}
 	}
-	d := &driver{t: t, process: exec.Command(words[0], words[1:]...), answers: make(chan any, 1), ended: make(chan error, 1), events: map[string]bool{}, news: make(chan struct{})}
+	d := &driver{t: t, process: exec.Command(words[0], words[1:]...), answers: make(chan any, 1), ended: make(chan error, 1), events: map[string]int{}, news: make(chan struct{})}
 	d.dies = l.client == "java"
 	d.process.Env = append(append(withoutSettings(), "CLIENT_DRIVER="+l.client), environment...)
 	d.process.Stderr = &d.printed
@@ -86,7 +86,7 @@ func (d *driver) read(out io.Reader) {
 			continue
 		}
 		d.mu.Lock()
-		d.events[fmt.Sprint(event, " ", read["task"])] = true
+		d.events[fmt.Sprint(event, " ", read["task"])]++
 		close(d.news)
 		d.news = make(chan struct{})
 		d.mu.Unlock()
@@ -131,7 +131,7 @@ func (d *driver) await(event, task string, within time.Duration) {
 		d.mu.Lock()
 		seen, news := d.events[event+" "+task], d.news
 		d.mu.Unlock()
-		if seen {
+		if seen > 0 {
 			return
 		}
 		select {
@@ -140,6 +140,13 @@ func (d *driver) await(event, task string, within time.Duration) {
 			d.t.Fatalf("no event %s of %s in %s\n%s", event, task, within, d.end())
 		}
 	}
+}
+
+// count returns how often an event came.
+func (d *driver) count(event, task string) int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.events[event+" "+task]
 }
 
 // finish waits until the worker has returned. After a signal, a JVM exits with 143 then: it is gone.
@@ -205,7 +212,7 @@ var languages = []language{
 	},
 	{
 		name: "java", client: "java", needs: []string{"java", "javac"}, build: compileJava,
-		run: javaProgram("Driver"), web: javaProgram("Web"), worker: javaProgram("Work"),
+		run: javaProgram("leasehold.Driver"), web: javaProgram("Web"), worker: javaProgram("Work"),
 	},
 	{name: "python-async", client: "python", worksOnly: true, needs: []string{"python3"}, run: []string{"python3", "-B", "driver.py"}},
 	{name: "go", client: "go"}, // this test's own program

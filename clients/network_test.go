@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -40,6 +41,7 @@ type disturbance struct {
 	Hold       bool   // the request waits until the next step network, and is sent then
 	HoldAnswer bool   `yaml:"hold_answer"` // the coordinator gets the request, and its answer waits
 	LoseAnswer bool   `yaml:"lose_answer"` // the coordinator gets the request, and the connection is closed
+	Later      bool   // all answers are as of a later version
 
 	seen int
 	key  string
@@ -61,12 +63,14 @@ type network struct {
 	cutDone  bool
 	released chan struct{} // closed by the next change
 	conns    map[net.Conn]bool
+
+	requests requests // that were accepted
 }
 
 // newNetwork starts one before a coordinator, which ends with the test.
 func newNetwork(t *testing.T, c *coordinator) *network {
 	t.Helper()
-	n := &network{released: make(chan struct{}), passed: map[string]int{}, conns: map[net.Conn]bool{}}
+	n := &network{released: make(chan struct{}), passed: map[string]int{}, conns: map[net.Conn]bool{}, requests: requests{all: map[string]map[string]bool{}}}
 	target := &url.URL{Scheme: "http", Host: c.api}
 	through := httputil.NewSingleHostReverseProxy(target)
 	through.ErrorLog = discarded
@@ -75,7 +79,7 @@ func newNetwork(t *testing.T, c *coordinator) *network {
 		body, _ := io.ReadAll(r.Body) // a worker breaks its claim off
 		r.Body = io.NopCloser(bytes.NewReader(body))
 		r.Host = target.Host // the coordinator refuses unknown hosts
-		n.serve(w, r, string(body), through)
+		n.serve(w, r, string(body), n.noting(through, string(body)))
 	}))
 	proxy.Config.ErrorLog = discarded
 	proxy.Start()
@@ -138,6 +142,13 @@ func (n *network) serve(w http.ResponseWriter, r *http.Request, body string, thr
 	case d.Hold:
 		wait()
 		through.ServeHTTP(w, r)
+	case d.Later:
+		answer := httptest.NewRecorder()
+		through.ServeHTTP(answer, r)
+		maps.Copy(w.Header(), answer.Header())
+		w.Header().Del("Content-Length")
+		w.WriteHeader(answer.Code)
+		_, _ = w.Write(ofLaterVersion(answer.Body.Bytes())) // the client may have gone
 	default: // the client may go, and the coordinator gets the request nevertheless
 		answer := httptest.NewRecorder()
 		through.ServeHTTP(answer, r.WithContext(context.WithoutCancel(r.Context())))
@@ -145,13 +156,36 @@ func (n *network) serve(w http.ResponseWriter, r *http.Request, body string, thr
 			panic(http.ErrAbortHandler)
 		}
 		wait()
-		for name, values := range answer.Header() {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), answer.Header())
 		w.WriteHeader(answer.Code)
 		_, _ = w.Write(answer.Body.Bytes()) // the client may have gone
 	}
 }
+
+// noting notes the request if it is accepted.
+func (n *network) noting(through http.Handler, body string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen := &seenStatus{ResponseWriter: w}
+		through.ServeHTTP(seen, r)
+		if seen.status/100 == 2 {
+			n.requests.note(r, body)
+		}
+	})
+}
+
+// seenStatus remembers the status of an answer.
+type seenStatus struct {
+	http.ResponseWriter
+	status int
+}
+
+func (s *seenStatus) WriteHeader(status int) {
+	s.status = status
+	s.ResponseWriter.WriteHeader(status)
+}
+
+// Unwrap lets http.ResponseController find what else the writer can do.
+func (s *seenStatus) Unwrap() http.ResponseWriter { return s.ResponseWriter }
 
 // chosen returns the disturbance of a request, nil for none, and what ends it.
 func (n *network) chosen(r *http.Request, body string) (*disturbance, <-chan struct{}) {
@@ -160,6 +194,9 @@ func (n *network) chosen(r *http.Request, body string) (*disturbance, <-chan str
 	key := r.Header.Get("Idempotency-Key")
 	for _, d := range n.now {
 		method, path, _ := strings.Cut(d.On, " ")
+		if d.Later {
+			return d, n.released
+		}
 		if d.On == "" || r.Method != method || !strings.HasSuffix(r.URL.Path, path) || !strings.Contains(body, d.Has) || d.Without != "" && strings.Contains(body, d.Without) {
 			continue
 		}

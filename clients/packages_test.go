@@ -15,10 +15,12 @@ import (
 // The package of each language has the version of the binary, without what a version in development adds.
 func TestPackagesHaveTheVersionOfTheBinary(t *testing.T) {
 	want := regexp.MustCompile(`\d+\.\d+\.\d+`).FindString(build.Version())
+	const maven = `<artifactId>leasehold</artifactId>\s*<version>(.*)</version>`
 	for file, pattern := range map[string]string{
 		"python/pyproject.toml":   `(?m)^version = "(.*)"$`,
 		"javascript/package.json": `"version": "(.*)"`,
-		"java/pom.xml":            `<artifactId>leasehold</artifactId>\s*<version>(.*)</version>`,
+		"java/pom.xml":            maven,
+		"java/README.md":          maven,
 	} {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
@@ -36,14 +38,20 @@ func TestThePythonClientIsTyped(t *testing.T) {
 // An empty project installs the client without a network, and its types reach a program that uses it.
 func TestThePythonClientIsInstalled(t *testing.T) {
 	t.Parallel()
-	if exec.Command("python3", "-c", "import pip, setuptools, wheel").Run() != nil {
-		t.Log("left out: the installation with pip, because python3-pip, python3-setuptools or python3-wheel is not installed")
+	if exec.Command("python3", "-c", "import pip").Run() != nil {
+		t.Log("left out: the installation with pip, because python3-pip is not installed")
+		return
+	}
+	wheels, err := filepath.Abs(filepath.Join(*checkFolder, "wheels")) // with setuptools
+	require.NoError(t, err)
+	if _, err := os.Stat(wheels); err != nil {
+		t.Log("left out: the installation with pip, because " + wheels + " with setuptools is not there")
 		return
 	}
 	dir := t.TempDir()
 	source, installed := filepath.Join(dir, "source"), filepath.Join(dir, "installed")
 	require.NoError(t, os.CopyFS(source, os.DirFS("python"))) // pip writes into it
-	run(t, dir, nil, "python3", "-m", "pip", "install", "--quiet", "--no-index", "--no-build-isolation", "--target", installed, source)
+	run(t, dir, nil, "python3", "-m", "pip", "install", "--quiet", "--no-index", "--find-links", wheels, "--target", installed, source)
 	require.FileExists(t, filepath.Join(installed, "leasehold", "py.typed"))
 	program := filepath.Join(dir, "program.py")
 	require.NoError(t, os.WriteFile(program, []byte("import leasehold\n\ndef f(task: leasehold.Task) -> int:\n    return task.attempts\n\nleasehold.Worker(leasehold.Client(), {\"a\": f})\n"), 0o600))
@@ -93,7 +101,7 @@ func TestTheTypesOfTheJavaScriptClient(t *testing.T) {
 	run(t, dir, nil, "tsc", "--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--moduleResolution", "nodenext", "--lib", "es2022,dom", "typed.mts")
 }
 
-// Maven builds the package without a network, with the plugins of Debian.
+// Maven builds the package without a network, with the plugins of Debian. A program in a package of its own uses it.
 func TestTheJavaPackage(t *testing.T) {
 	t.Parallel()
 	const settings = "/etc/maven/settings-debian.xml"
@@ -104,7 +112,12 @@ func TestTheJavaPackage(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "java")
 	require.NoError(t, os.CopyFS(dir, os.DirFS("java")))
 	run(t, dir, nil, "mvn", "-q", "-o", "-s", settings, "package")
-	require.FileExists(t, filepath.Join(dir, "target", "leasehold-0.1.0.jar"))
+	jars, err := filepath.Glob(filepath.Join(dir, "target", "leasehold-*.jar"))
+	require.NoError(t, err)
+	require.Len(t, jars, 1)
+	program := filepath.Join(dir, "Program.java")
+	require.NoError(t, os.WriteFile(program, []byte("package com.example;\n\nimport leasehold.Leasehold;\n\nclass Program {\n    public static void main(String[] args) { new Leasehold(); }\n}\n"), 0o600))
+	run(t, dir, nil, "java", "-cp", jars[0], program)
 }
 
 // run runs a program in a folder. A program that is not installed is left out.

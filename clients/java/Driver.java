@@ -1,3 +1,5 @@
+package leasehold;
+
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;

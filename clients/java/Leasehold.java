@@ -1,3 +1,5 @@
+package leasehold;
+
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -53,6 +55,9 @@ import javax.net.ssl.TrustManagerFactory;
  *
  * // a coordinator that authenticates wants a token, and shows a certificate of its own CA:
  * new Leasehold("https://server:7412", "@ci.token", "ca.pem");
+ *
+ * // coordinators that share a realm are given together, and the client calls the one that serves:
+ * new Leasehold("http://one:7412,http://two:7412");
  * }</pre>
  *
  * <p>JSON is represented by Map, List, String, Long (BigInteger from 19 digits on), Double, Boolean and null.
@@ -69,6 +74,9 @@ public final class Leasehold {
     private static final int MOST_TOLD = 512 * 1024; // characters of ends that one request tells, unless it tells one only
     private static final int OUTAGE = 60; // seconds in which a call of this class goes on without a coordinator that has answered before
     private static final int TIMEOUT = 60_000; // milliseconds without an answer
+    private static final int CONNECT = 10_000; // milliseconds until a connection is accepted
+    private static final int CONNECT_NEXT = 5_000; // the same with several coordinators
+    private static final int SILENCE = 5_000; // milliseconds that one of several coordinators has to answer a session, at least
     private static final String HOST = hostName();
     private static final Pattern LOOPBACK = Pattern.compile("localhost|127\\.[\\d.]+|\\[::1\\]");
     private static final Pattern KEY = Pattern.compile("[!-~]{1,128}");
@@ -77,13 +85,19 @@ public final class Leasehold {
     private static final System.Logger LOG = System.getLogger("leasehold");
 
     private final SSLSocketFactory trusted; // null: the CAs of the system
-    private final String base, token; // no token: empty
+    private final List<String> all; // URLs of the coordinators
+    private volatile String first; // which answered last
+    private final String token; // no token: empty
     private volatile boolean answered; // whether a coordinator has, so that one restarts if none does
 
     /** A client of the coordinator at LEASEHOLD_HTTP, or at port 7412. */
     public Leasehold() { this(null); }
 
-    /** A client of the coordinator at a URL, such as http://127.0.0.1:7412. */
+    /**
+     * A client of the coordinator at a URL, such as http://127.0.0.1:7412. Several, separated by commas, stand by for
+     * each other: a request goes to the one that answered last, and to the next one at once if it cannot be reached or
+     * stands by. LEASEHOLD_HTTP may have several too.
+     */
     public Leasehold(String url) { this(url, null, null); }
 
     /**
@@ -95,12 +109,18 @@ public final class Leasehold {
         this.token = secret(token != null ? token : environment("LEASEHOLD_TOKEN", ""));
         var trusted = ca != null ? ca : environment("LEASEHOLD_CA", "");
         var scheme = this.token.isEmpty() && trusted.isEmpty() ? "http://" : "https://";
-        var at = URI.create(url != null ? url : scheme + environment("LEASEHOLD_HTTP", "127.0.0.1:7412"));
+        all = Arrays.stream((url != null ? url : environment("LEASEHOLD_HTTP", "127.0.0.1:7412")).split(",", -1))
+            .map(one -> checked(URI.create((url != null ? "" : scheme) + one.strip()))).toList();
+        first = all.get(0);
+        this.trusted = trusted.isEmpty() ? null : trusting(trusted).getSocketFactory();
+    }
+
+    /** Returns a URL without a slash at its end. A token must not be read on its way there. */
+    private String checked(URI at) {
         if (!this.token.isEmpty() && "http".equals(at.getScheme()) && !LOOPBACK.matcher(at.getHost()).matches()) {
             throw new IllegalArgumentException("url " + at + ": a token is sent over https only, because others could read it");
         }
-        base = at.toString().replaceAll("/+$", "") + "/api/v1";
-        this.trusted = trusted.isEmpty() ? null : trusting(trusted).getSocketFactory();
+        return at.toString().replaceAll("/+$", "");
     }
 
     private static String environment(String name, String otherwise) { return System.getenv().getOrDefault(name, otherwise); }
@@ -187,12 +207,14 @@ public final class Leasehold {
     public static class Unavailable extends Failure {
         /** False: the request did not reach it. Null: it may have; the same key does it once. */
         public final Boolean happened;
+        private final String owner; // from a coordinator that stands by: the URL of the one that serves; null otherwise
 
-        Unavailable(int s, String c, String t, String d) { this(s, c, t, d, c.equals("overloaded") ? false : null); }
+        Unavailable(int s, String c, String t, String d) { this(s, c, t, d, c.equals("overloaded") ? false : null, null); }
 
-        Unavailable(int s, String c, String t, String d, Boolean happened) {
+        Unavailable(int s, String c, String t, String d, Boolean happened, String owner) {
             super(s, c, t, d);
             this.happened = happened;
+            this.owner = owner;
         }
     }
 
@@ -422,8 +444,11 @@ public final class Leasehold {
         body.put("host", HOST);
         body.put("pid", pid);
         body.put("serves", list);
-        return new Session(body, (String) post("/sessions", body, null, null).get("id"));
+        return new Session(body, (String) post("/sessions", body, null, null, patience(ttlSeconds, 0)).get("id"));
     }
+
+    /** Returns after how many milliseconds a session asks another coordinator, soon enough to be kept there. */
+    private static int patience(int ttlSeconds, int waitSeconds) { return waitSeconds * 1000 + Math.max(SILENCE, ttlSeconds * 1000 / 3); }
 
     /** The session of a worker, to which its claims belong. Close it: its tasks are offered to others then. */
     public final class Session implements AutoCloseable {
@@ -440,7 +465,7 @@ public final class Leasehold {
         public void resume() {
             var again = new LinkedHashMap<>(body);
             again.put("resume", id);
-            post("/sessions", again, null, null);
+            send("/sessions", again, null, null, 0);
         }
 
         /** Keeps the session alive. Returns its claims, and whether it is draining. */
@@ -450,7 +475,7 @@ public final class Leasehold {
         public Heartbeat heartbeat(int waitSeconds) { return heartbeat(waitSeconds, null); }
 
         private Heartbeat heartbeat(int waitSeconds, Stop stop) {
-            return Heartbeat.of(post(path() + "/heartbeat", Map.of("wait", waitSeconds), null, stop));
+            return Heartbeat.of(send(path() + "/heartbeat", Map.of("wait", waitSeconds), null, stop, waitSeconds));
         }
 
         /**
@@ -462,13 +487,13 @@ public final class Leasehold {
         private List<Task> claim(int limit, int waitSeconds, Stop stop, String... actions) {
             var wanted = new LinkedHashMap<String, Object>(Map.of("limit", limit, "wait", waitSeconds));
             if (actions.length > 0) wanted.put("actions", List.of(actions));
-            return maps(post(path() + "/claims", wanted, null, stop).get("items")).stream().map(fields -> new Task(this, fields)).toList();
+            return maps(send(path() + "/claims", wanted, null, stop, waitSeconds).get("items")).stream().map(fields -> new Task(this, fields)).toList();
         }
 
         /** Ends tasks, and claims up to limit others in the same step. The key belongs to the ends. */
         private Told next(List<End> ends, int limit, String key) {
             var body = ends.stream().map(End::text).collect(Collectors.joining(",", "{\"limit\":" + limit + ",\"finish\":[", "]}"));
-            var found = post(path() + "/claims", new Text(body), key + "/" + id, null);
+            var found = send(path() + "/claims", new Text(body), key + "/" + id, null, 0);
             return new Told(maps(found.get("finished")), maps(found.get("items")).stream().map(fields -> new Task(this, fields)).toList());
         }
 
@@ -482,6 +507,10 @@ public final class Leasehold {
         }
 
         String path() { return "/sessions/" + quote(id); }
+
+        private Map<String, Object> send(String path, Object request, String key, Stop stop, int waitSeconds) {
+            return post(path, request, key, stop, patience((Integer) body.get("ttl"), waitSeconds));
+        }
     }
 
     /** A task that a session has claimed. */
@@ -566,12 +595,12 @@ public final class Leasehold {
             body.put("token", token());
             var path = session.path() + "/claims/" + quote(id()) + "/" + verb;
             try {
-                return post(path, body, null, null);
+                return session.send(path, body, null, null, 0);
             } catch (SessionClosed e) {
                 if (session.reopen == null) throw e;
             }
             session.reopen.run();
-            return post(path, body, null, null);
+            return session.send(path, body, null, null, 0);
         }
     }
 
@@ -833,7 +862,7 @@ public final class Leasehold {
                     try {
                         var seen = see();
                         if (seen == Seen.DRAINING) continue;
-                        if (seen == Seen.ALL) session.heartbeat(WAIT, beating);
+                        if (seen == Seen.ALL) session.heartbeat(client.all.size() > 1 ? Math.min(WAIT, ttl / 3) : WAIT, beating);
                         pause = 100;
                     } catch (SessionClosed e) {
                         try {
@@ -1152,29 +1181,44 @@ public final class Leasehold {
         return request("POST", path, body, key == null ? UUID.randomUUID().toString() : key, null, PATIENT);
     }
 
-    private Map<String, Object> post(String path, Object body, String key, Stop stop) {
-        return request("POST", path, body, key == null ? UUID.randomUUID().toString() : key, stop, 0);
+    private Map<String, Object> post(String path, Object body, String key, Stop stop, int within) {
+        return request("POST", path, body, key == null ? UUID.randomUUID().toString() : key, stop, 0, within);
     }
 
     // end is when a call that goes on over an outage ends at the latest, by System.nanoTime; 0: it does not go on.
     private Map<String, Object> request(String method, String path, Object body, String key, Stop stop, long end) {
+        return request(method, path, body, key, stop, end, TIMEOUT);
+    }
+
+    // within is how many milliseconds each of several coordinators has to answer.
+    private Map<String, Object> request(String method, String path, Object body, String key, Stop stop, long end, int within) {
         if (key != null && !KEY.matcher(key).matches()) {
             throw new Invalid(0, "invalid", "invalid", "key \"" + key + "\": want 1 to 128 visible characters of ASCII");
         }
         long began = System.nanoTime(), outage = OUTAGE * 1_000_000_000L;
         boolean patient = end != 0 && answered, sent = false;
-        for (int tries = 1; ; tries++) {
+        var left = inOrder(); // the coordinators that were not asked since the latest pause
+        Unavailable told = null; // by those that were: rather not that one stands by
+        for (int tries = 1; ; ) {
+            var at = left.remove(0);
             try {
-                var answer = once(method, path, body, key, stop);
+                var answer = once(at, method, path, body, key, stop, Math.min(within, TIMEOUT));
                 answered = true;
+                first = at;
                 return answer;
             } catch (Unavailable e) {
                 sent |= e.happened == null;
+                if (told == null || e.owner == null) told = e;
+                boolean ends = stop != null && stop.stopped() || Thread.currentThread().isInterrupted();
+                if (!ends && !left.isEmpty() && e.code.equals("unavailable")) {
+                    if (left.remove(e.owner)) left.add(0, e.owner);
+                    continue;
+                }
                 long now = System.nanoTime();
                 boolean goesOn = patient && (e.status == 0 || e.status == 503) && now - began < outage && (end == PATIENT || now < end);
-                if (tries >= TRIES && !goesOn || stop != null && stop.stopped() || Thread.currentThread().isInterrupted()) {
+                if (tries >= TRIES && !goesOn || ends) {
                     var outcome = key == null ? "" : sent ? "; it may have happened" : "; it did not happen";
-                    throw new Unavailable(e.status, e.code, e.title, e.detail + outcome, sent ? null : false);
+                    throw new Unavailable(told.status, told.code, told.title, told.detail + outcome, sent ? null : false, null);
                 }
             }
             try {
@@ -1183,11 +1227,23 @@ public final class Leasehold {
                 Thread.currentThread().interrupt();
                 throw new Unavailable(0, "unavailable", "unavailable", "interrupted");
             }
+            tries++;
+            left = inOrder();
+            told = null;
         }
     }
 
+    /** Returns the coordinators, from the one that answered last on. */
+    private List<String> inOrder() {
+        int n = all.indexOf(first);
+        var order = new ArrayList<>(all.subList(n, all.size()));
+        order.addAll(all.subList(0, n));
+        return order;
+    }
+
     // A blocking connection costs a third of java.net.http.HttpClient, which passes each request through three threads.
-    private Map<String, Object> once(String method, String path, Object body, String key, Stop stop) {
+    private Map<String, Object> once(String at, String method, String path, Object body, String key, Stop stop, int within) {
+        var base = at + "/api/v1";
         int status;
         String text;
         boolean connected = false;
@@ -1196,6 +1252,8 @@ public final class Leasehold {
             var connection = (HttpURLConnection) new URL(base + path).openConnection();
             if (stop != null) stop.began(connection);
             try {
+                connection.setConnectTimeout(all.size() > 1 ? CONNECT_NEXT : CONNECT);
+                connection.setReadTimeout(all.size() > 1 ? within : TIMEOUT);
                 prepare(connection, method, key);
                 connection.connect();
                 connected = true; // what fails from here on may have been sent
@@ -1214,7 +1272,7 @@ public final class Leasehold {
             if (e instanceof RuntimeException given && !connected && (stop == null || !stop.stopped())) throw given; // such as a token of two lines
             if (isDistrust(e)) throw new Unauthenticated(0, "unauthenticated", "unauthenticated", base + ": " + e.getMessage());
             boolean stopped = stop != null && stop.stopped();
-            throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (stopped ? "stopped" : e), connected ? null : false);
+            throw new Unavailable(0, "unavailable", "unavailable", method + " " + base + path + ": " + (stopped ? "stopped" : e), connected ? null : false, null);
         }
         if (status < 300) return object(text);
         Map<String, Object> answer;
@@ -1223,14 +1281,15 @@ public final class Leasehold {
         } catch (IllegalArgumentException e) { // it is a proxy's
             answer = Map.of();
         }
+        if (status == 503 && answer.get("owner") instanceof String owner) { // it stands by
+            throw new Unavailable(status, "unavailable", "unavailable", (String) answer.getOrDefault("detail", ""), false, owner);
+        }
         throw Failure.of(status, (String) answer.getOrDefault("code", OF_PROXIES.getOrDefault(status, "internal")),
             (String) answer.getOrDefault("title", "HTTP " + status), (String) answer.getOrDefault("detail", ""));
     }
 
     private void prepare(HttpURLConnection connection, String method, String key) throws IOException {
         if (connection instanceof HttpsURLConnection tls && trusted != null) tls.setSSLSocketFactory(trusted);
-        connection.setConnectTimeout(10_000);
-        connection.setReadTimeout(TIMEOUT);
         connection.setInstanceFollowRedirects(false);
         connection.setUseCaches(false);
         connection.setRequestMethod(method);

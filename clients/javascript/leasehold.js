@@ -18,6 +18,10 @@
  *
  *     new Client('https://server:7412', { token: '@ci.token', ca: 'ca.pem' });
  *
+ * Coordinators that share a realm are given together, and the client calls the one that serves:
+ *
+ *     new Client('http://one:7412,http://two:7412');
+ *
  * Tasks are objects with the fields of docs/json.md. Durations are seconds. A refused request
  * throws a subclass of LeaseholdError. Requests that change something are repeated after errors
  * that can pass, with an idempotency key, so that they take effect once.
@@ -32,6 +36,8 @@ const TIMEOUT = 60; // seconds of one request
 const MOST = 64; // tasks that one request claims, and ends that it tells
 const MOST_LOGGED = 2048; // characters that a task keeps of what it logs
 const PAGE_SIZE = 1000; // items of one page of a list
+const CONNECT = 5; // seconds that one of several coordinators has to accept a connection
+const SILENCE = 5; // seconds that one of several coordinators has to answer a session, at least
 const MOST_TOLD = 512 * 1024; // characters of ends that one request tells, unless it tells one only
 const DISTRUST = /CERT|SIGNATURE|^(INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|HOSTNAME_MISMATCH)$/; // codes of errors of certificates
 
@@ -112,16 +118,24 @@ const pause = (seconds, signal) => new Promise((resolve) => {
   signal?.addEventListener('abort', done);
 });
 
+// The next turn of the event loop, after what can go on at once.
+const turn = () => new Promise((resolve) => { (globalThis.setImmediate ?? setTimeout)(resolve); });
+
 // Milliseconds of a clock that nobody sets.
 const now = () => performance.now();
 
 const ENV = globalThis.process?.env ?? {};
 
-/** Calls the HTTP API of a coordinator, by default the one at LEASEHOLD_HTTP or port 7412. */
+/**
+ * Calls the HTTP API of a coordinator, by default the one at LEASEHOLD_HTTP or port 7412. The URL and
+ * LEASEHOLD_HTTP may have several, separated by commas, that stand by for each other. A request goes to the
+ * one that answered last, and to the next one at once if it cannot be reached or stands by.
+ */
 export class Client {
   #token;
   #ca;
-  #connect; // sends a request
+  #all; // the coordinators: base, and what sends a request there
+  #first; // the one that answered last
 
   /**
    * token is what leasehold token create printed, or @FILE (default: LEASEHOLD_TOKEN). ca is a file with
@@ -129,14 +143,30 @@ export class Client {
    * https. Browsers have no files: they trust the CAs of their system.
    */
   constructor(url = undefined, { token = ENV.LEASEHOLD_TOKEN, ca = ENV.LEASEHOLD_CA } = {}) {
-    const at = new URL(url ?? `${token || ca ? 'https' : 'http'}://${ENV.LEASEHOLD_HTTP ?? '127.0.0.1:7412'}`);
-    if (token && at.protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(at.hostname)) {
-      throw new TypeError(`url ${at.href}: a token is sent over https only, because others could read it`);
-    }
+    const scheme = token || ca ? 'https' : 'http';
+    const urls = url ? String(url).split(',') : (ENV.LEASEHOLD_HTTP ?? '127.0.0.1:7412').split(',').map((a) => `${scheme}://${a.trim()}`);
+    this.#all = urls.map((one) => {
+      const at = new URL(one.trim());
+      if (token && at.protocol === 'http:' && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(at.hostname)) {
+        throw new TypeError(`url ${at.href}: a token is sent over https only, because others could read it`);
+      }
+      const href = at.href.replace(/\/+$/, '');
+      return { url: href, base: `${href}/api/v1`, connect: undefined };
+    });
+    [this.#first] = this.#all;
     this.#token = token;
-    if (at.protocol === 'https:') this.#ca = ca;
-    this.base = `${at.href.replace(/\/+$/, '')}/api/v1`;
+    if (this.#all.some(({ base }) => base.startsWith('https:'))) this.#ca = ca;
     this.answered = false; // whether a coordinator has, so that one restarts if none does
+  }
+
+  /** @private The address of the API that answered last. */
+  get base() {
+    return this.#first.base;
+  }
+
+  /** @private Whether there are several coordinators. */
+  get areSeveral() {
+    return this.#all.length > 1;
   }
 
   /**
@@ -252,7 +282,7 @@ export class Client {
       name: name || `${host}/${pid || PAGE}`, ttl, host, pid,
       serves: Object.entries(serves).map(([action, slots]) => ({ action, slots })),
     };
-    return new Session(this, body, (await this.post('/sessions', body)).id);
+    return new Session(this, body, (await this.post('/sessions', body, { within: patience(ttl) })).id);
   }
 
   /** @private */
@@ -286,37 +316,57 @@ export class Client {
     return this.request('POST', path, body, { key: key ?? newKey(), ...more });
   }
 
-  /** @private */
-  async request(method, path, body, { key, signal, patient, end = Infinity } = {}) {
+  /** @private within is how many seconds each of several coordinators has to answer. */
+  async request(method, path, body, { key, signal, patient, end = Infinity, within } = {}) {
     if (key !== undefined && !/^[!-~]{1,128}$/.test(key)) {
       throw new InvalidError(0, 'invalid', 'invalid', `key ${JSON.stringify(key)}: want 1 to 128 visible characters of ASCII`);
     }
     const until = patient && this.answered ? Math.min(end, now() + OUTAGE * 1000) : 0;
-    for (let tries = 1, seconds = 0.1, sent = false; ; tries++, seconds = Math.min(2 * seconds, 2)) {
+    let left = []; // the coordinators that were not asked since the latest pause
+    let told; // by those that were: rather not that one stands by
+    for (let tries = 1, seconds = 0.1, sent = false; ;) {
+      if (left.length === 0) left = this.#inOrder();
+      const at = left.shift();
       try {
-        const answer = await this.once(method, path, body, key, signal);
+        const answer = await this.#once(at, method, path, body, key, { signal, within });
         this.answered = true;
+        this.#first = at;
         return answer;
       } catch (err) {
         if (!(err instanceof UnavailableError)) throw err;
         sent ||= err.happened === undefined;
+        if (!told || !err.owner) told = err;
+        if (!signal?.aborted && left.length > 0 && err.code === 'unavailable') {
+          left.sort((a, b) => (b.url === err.owner) - (a.url === err.owner));
+          continue;
+        }
         const goesOn = [0, 503].includes(err.status) && now() < until;
         if (signal?.aborted || tries >= TRIES && !goesOn) {
-          err.happened = sent ? undefined : false;
-          if (key) err.message += sent ? '; it may have happened' : '; it did not happen';
-          throw err;
+          told.happened = sent ? undefined : false;
+          if (key) told.message += sent ? '; it may have happened' : '; it did not happen';
+          throw told;
         }
       }
+      left = [];
+      told = undefined;
       await pause(seconds, signal);
+      tries += 1;
+      seconds = Math.min(2 * seconds, 2);
     }
   }
 
-  // Reads the files of the token and of the CA, once, and returns the headers of every request.
-  async #identity() {
-    if (!this.#connect) {
+  // Returns the coordinators, from the one that answered last on.
+  #inOrder() {
+    const n = this.#all.indexOf(this.#first);
+    return [...this.#all.slice(n), ...this.#all.slice(0, n)];
+  }
+
+  // Reads the files of the token and of the CA, once, and returns the headers of every request to a coordinator.
+  async #identity(at) {
+    if (!at.connect) {
       this.#token = await this.#read(this.#token?.startsWith('@') ? this.#token.slice(1) : undefined) ?? this.#token;
       this.#ca = this.#ca?.includes('-----BEGIN') ? this.#ca : await this.#read(this.#ca);
-      this.#connect ??= await connection(this.base, this.#ca);
+      at.connect ??= await connection(at.base, this.#ca);
     }
     return { 'Content-Type': 'application/json', ...(this.#token && { Authorization: `Bearer ${this.#token.trim()}` }) };
   }
@@ -326,17 +376,17 @@ export class Client {
     return (await import('node:fs/promises')).readFile(file, 'utf8');
   }
 
-  /** @private */
-  async once(method, path, body, key, signal) {
+  async #once(at, method, path, body, key, { signal, within }) {
     const content = body === undefined || typeof body === 'string' ? body : JSON.stringify(body, strict);
-    const headers = await this.#identity();
+    const headers = await this.#identity(at);
     if (key) headers['Idempotency-Key'] = key;
+    const limits = this.areSeveral ? { seconds: Math.min(within ?? TIMEOUT, TIMEOUT), connect: CONNECT } : { seconds: TIMEOUT };
     let response;
     try {
-      response = await this.#connect(this.base + path, { method, signal, headers }, content);
+      response = await at.connect(at.base + path, { method, signal, headers }, content, limits);
     } catch (err) {
       const { message, code } = err.cause ?? err;
-      if (DISTRUST.test(code)) throw new UnauthenticatedError(0, 'unauthenticated', 'unauthenticated', `${this.base}: ${message}`);
+      if (DISTRUST.test(code)) throw new UnauthenticatedError(0, 'unauthenticated', 'unauthenticated', `${at.base}: ${message}`);
       const unreached = new UnavailableError(0, 'unavailable', 'unavailable', `${method} ${path}: ${message}`);
       if (UNREACHED.includes(code) && !err.sent) unreached.happened = false;
       throw unreached;
@@ -356,9 +406,10 @@ function problem(text) {
 }
 
 // Returns the error of a problem document.
-function refused(status, { code = OF_PROXIES[status] ?? 'internal', title, detail = '' }, otherwise = '') {
+function refused(status, { code = OF_PROXIES[status] ?? 'internal', title, detail = '', owner }, otherwise = '') {
   const err = new (ERRORS[code] ?? LeaseholdError)(status, code, title ?? otherwise, detail);
-  if (code === 'overloaded') err.happened = false;
+  if (owner) err.owner = owner; // from a coordinator that stands by
+  if (code === 'overloaded' || owner) err.happened = false;
   return err;
 }
 
@@ -367,18 +418,19 @@ async function connection(base, ca) {
   if (!globalThis.process?.versions?.node) return fetchText;
   const { Agent, request } = await import(base.startsWith('https:') ? 'node:https' : 'node:http');
   const agent = new Agent({ keepAlive: true, noDelay: true, ...(ca && { ca }) });
-  const send = (url, options, body, again) => new Promise((resolve, reject) => {
-    const call = request(url, { ...options, agent, timeout: TIMEOUT * 1000 }, (response) => {
+  const send = (url, options, body, limits, again) => new Promise((resolve, reject) => {
+    const call = request(url, { ...options, agent, timeout: limits.seconds * 1000 }, (response) => {
       const parts = [];
       response.on('data', (part) => parts.push(part)).on('error', reject).on('end', () => {
         resolve({ status: response.statusCode, statusText: response.statusMessage, text: Buffer.concat(parts).toString() });
       });
     });
-    call.on('timeout', () => call.destroy(new Error(`no answer in ${TIMEOUT} s`)));
+    call.on('timeout', () => call.destroy(new Error(`no answer in ${limits.seconds} s`)));
+    if (limits.connect) call.on('socket', (socket) => limitConnecting(call, socket, limits.connect));
     call.on('error', (err) => {
       // The server has closed a kept connection meanwhile; at the second time, it has not kept it for long.
       if (!again && call.reusedSocket && !options.signal?.aborted && ['ECONNRESET', 'EPIPE'].includes(err.code)) {
-        send(url, options, body, true).then(resolve, (later) => reject(Object.assign(later, { sent: true })));
+        send(url, options, body, limits, true).then(resolve, (later) => reject(Object.assign(later, { sent: true })));
       } else {
         reject(err);
       }
@@ -388,14 +440,22 @@ async function connection(base, ca) {
   return send;
 }
 
-async function fetchText(url, { signal, ...options }, body) {
+// Ends a request whose connection is not accepted in so many seconds.
+function limitConnecting(call, socket, seconds) {
+  if (!socket.connecting) return;
+  const late = () => call.destroy(Object.assign(new Error(`no connection in ${seconds} s`), { code: 'UND_ERR_CONNECT_TIMEOUT' }));
+  const timer = setTimeout(late, seconds * 1000);
+  ['connect', 'close'].forEach((event) => socket.once(event, () => clearTimeout(timer)));
+}
+
+async function fetchText(url, { signal, ...options }, body, limits) {
   const call = new AbortController();
   const stop = () => call.abort();
-  const timer = setTimeout(stop, TIMEOUT * 1000);
+  const timer = setTimeout(stop, limits.seconds * 1000);
   if (signal?.aborted) stop();
   signal?.addEventListener('abort', stop);
   try {
-    const response = await fetch(url, { body, signal: call.signal, ...options });
+    const response = await fetch(url, { body, signal: call.signal, redirect: 'error', ...options });
     return { status: response.status, statusText: response.statusText, text: await response.text() };
   } finally {
     clearTimeout(timer);
@@ -426,6 +486,9 @@ async function machine() {
   return { host: hostname(), pid: globalThis.process.pid };
 }
 
+// Seconds after which a session asks another coordinator, soon enough to be kept there.
+const patience = (ttl, wait = 0) => wait + Math.max(SILENCE, ttl / 3);
+
 /** The session of a worker, to which its claims belong. End it: its tasks are offered to others then. */
 export class Session {
   constructor(client, body, id) {
@@ -437,9 +500,14 @@ export class Session {
     return `/sessions/${encodeURIComponent(this.id)}`;
   }
 
+  /** @private */
+  post(path, body, { wait, ...more } = {}) {
+    return this.client.post(path, body, { within: patience(this.body.ttl, wait), ...more });
+  }
+
   /** Go on after a restart of the coordinator. SessionClosedError: the session was lost. */
   resume() {
-    return this.client.post('/sessions', { ...this.body, resume: this.id });
+    return this.post('/sessions', { ...this.body, resume: this.id });
   }
 
   /**
@@ -447,7 +515,7 @@ export class Session {
    * up to 25 seconds, that is when it loses a task or shall drain.
    */
   heartbeat({ wait = 0, signal } = {}) {
-    return this.client.post(`${this.path}/heartbeat`, { wait }, { signal });
+    return this.post(`${this.path}/heartbeat`, { wait }, { wait, signal });
   }
 
   /**
@@ -456,7 +524,7 @@ export class Session {
    * parents that are too large for one claim are read too; if that fails, they have left_out.
    */
   async claim({ actions, limit = 1, wait = 0, signal } = {}) {
-    return this.#tasks(await this.client.post(`${this.path}/claims`, { actions, limit, wait }, { signal }));
+    return this.#tasks(await this.post(`${this.path}/claims`, { actions, limit, wait }, { wait, signal }));
   }
 
   /**
@@ -465,7 +533,7 @@ export class Session {
    */
   async next(ends, limit, key) {
     const body = `{"limit":${limit},"finish":[${ends.join()}]}`;
-    const found = await this.client.post(`${this.path}/claims`, body, { key: `${key}/${this.id}` });
+    const found = await this.post(`${this.path}/claims`, body, { key: `${key}/${this.id}` });
     return { answers: found.finished, tasks: await this.#tasks(found) };
   }
 
@@ -583,12 +651,12 @@ export class Task {
     const path = `${this.#session.path}/claims/${encodeURIComponent(this.id)}/${verb}`;
     const body = { token: this.token, ...more };
     try {
-      return await this.#session.client.post(path, body);
+      return await this.#session.post(path, body);
     } catch (err) {
       if (!(err instanceof SessionClosedError) || !this.#session.reopen) throw err;
     }
     await this.#session.reopen();
-    return this.#session.client.post(path, body);
+    return this.#session.post(path, body);
   }
 }
 
@@ -740,7 +808,8 @@ export class Worker {
       try {
         const { draining, known } = await this.#see();
         if (draining) continue;
-        if (known) await this.session.heartbeat({ wait: WAIT, signal: this.#ended.signal });
+        const wait = this.client.areSeveral ? Math.min(WAIT, this.ttl / 3) : WAIT;
+        if (known) await this.session.heartbeat({ wait, signal: this.#ended.signal });
         seconds = 0.1;
       } catch (err) {
         if (this.#ended.signal.aborted) return;
@@ -824,11 +893,12 @@ export class Worker {
 
   /**
    * Tell how tasks ended, and claim others in the same request, until all is told. A claim that waits does
-   * not delay it, because each has a connection.
+   * not delay it, because each has a connection. Handlers that return at once end in the same turn of the event
+   * loop, and one request tells all of them.
    */
   async #tell() {
     this.#telling = true;
-    while (this.#ends.length > 0) {
+    for (await turn(); this.#ends.length > 0; await turn()) {
       const ends = this.#nextEnds();
       const free = this.#ask();
       this.#start(await this.#next(ends, free), free);

@@ -2,6 +2,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import leasehold.Leasehold;
 
 /** Two workers in one process, whose handlers behave badly. BadInput URL ACTION */
 final class BadInput {

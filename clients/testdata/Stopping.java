@@ -1,6 +1,7 @@
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicReference;
+import leasehold.Leasehold;
 
 /** Workers that stop while they are busy: whenever that is, run returns and no thread of theirs fails. Stopping URL ACTION ROUNDS */
 final class Stopping {

@@ -6,6 +6,7 @@ import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 import java.util.concurrent.Executors;
+import leasehold.Leasehold;
 
 /**
  * A web server whose handler creates tasks: java Web PORT [URL of the coordinator]. Work does them.

@@ -1,4 +1,5 @@
 import java.util.List;
+import leasehold.Leasehold;
 
 /**
  * A worker: java Work [URL of the coordinator]. It ends at SIGTERM or Ctrl-C, after its handlers.

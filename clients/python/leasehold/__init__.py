@@ -18,6 +18,10 @@ A coordinator that authenticates wants a token, and shows a certificate of its o
 
     client = leasehold.Client("https://server:7412", token="@ci.token", ca="ca.pem")
 
+Coordinators that share a realm are given together, and the client calls the one that serves:
+
+    client = leasehold.Client("http://one:7412,http://two:7412")
+
 Tasks are dictionaries with the fields of docs/json.md. Durations are seconds. A refused
 request raises a subclass of Error. Requests that change something are repeated after errors
 that can pass, with an idempotency key, so that they take effect once. All methods may be
@@ -59,6 +63,8 @@ _MOST_LOGGED = 2048
 _MOST_TOLD = 512 * 1024  # characters of ends that one request tells, unless it tells one only
 _KEPT = 8  # connections that a client keeps
 _PAGE = 1000  # items of one page of a list
+_CONNECT = 5  # seconds that one of several coordinators has to accept a connection
+_SILENCE = 5  # seconds that one of several coordinators has to answer a session, at least
 
 
 Fields = Dict[str, Any]  # a JSON object, with the fields of docs/json.md
@@ -114,6 +120,7 @@ class Unavailable(Error):
     request did not reach it, and None if it may have: the same key does it once."""
 
     happened: Optional[bool] = None
+    _owner: str = ""  # from a coordinator that stands by: the URL of the one that serves
 
 
 _ERRORS: Dict[str, Type[Error]] = {
@@ -141,6 +148,10 @@ class HandBack(Exception):
 class Client:
     """Calls the HTTP API of a coordinator, by default the one at LEASEHOLD_HTTP or port 7412.
 
+    url and LEASEHOLD_HTTP may have several, separated by commas, that stand by for each other. A
+    request goes to the one that answered last, and to the next one at once if it cannot be reached
+    or stands by.
+
     token is what leasehold token create printed, or @FILE (default: LEASEHOLD_TOKEN). ca is a file
     with what leasehold identity show --ca printed (default: LEASEHOLD_CA). With one of them the
     default URL is https."""
@@ -149,19 +160,13 @@ class Client:
         token = _secret(token or os.environ.get("LEASEHOLD_TOKEN") or "")
         ca = ca or os.environ.get("LEASEHOLD_CA")
         scheme = "https://" if token or ca else "http://"
-        url = url or scheme + os.environ.get("LEASEHOLD_HTTP", "127.0.0.1:7412")
-        parts = urllib.parse.urlsplit(url)
-        if parts.scheme not in ("http", "https") or not parts.hostname:
-            raise ValueError(f"url {url!r}: want one such as http://127.0.0.1:7412")
-        if token and parts.scheme == "http" and not _is_loopback(parts.hostname):
-            raise ValueError(f"url {url!r}: a token is sent over https only, because others could read it")
-        self._tls = _trusting(ca) if parts.scheme == "https" else None
-        self._address = parts.netloc
-        self._headers = {"Content-Type": "application/json", **({"Authorization": "Bearer " + token} if token else {})}
-        self._base, self._timeout = parts.path.rstrip("/") + "/api/v1", timeout
+        urls = [part.strip() for part in (url or os.environ.get("LEASEHOLD_HTTP") or "127.0.0.1:7412").split(",")]
+        if not url:
+            urls = [scheme + address for address in urls]
+        headers = {"Content-Type": "application/json", **({"Authorization": "Bearer " + token} if token else {})}
+        self._all = [_Coordinator(each, ca, headers, timeout) for each in urls]
+        self._first = self._all[0]  # which answered last
         self._answered = False  # whether a coordinator has, so that one restarts if none does
-        self._kept: List[http.client.HTTPConnection] = []
-        self._process = os.getpid()  # connections without a request, of this process
 
     def create(self, action: str, data: Any = None, *, key: Optional[str] = None, **options: Any) -> Fields:
         """Create a task and return it. Options are the fields of the API, such as priority=5,
@@ -280,28 +285,64 @@ class Client:
         return self._request("POST", path, body, key or str(uuid.uuid4()), **more)
 
     def _request(self, method: str, path: str, body: Any = None, key: Optional[str] = None, calling: Optional[_Call] = None,
-                 patient: bool = False, end: float = math.inf) -> Fields:
+                 patient: bool = False, end: float = math.inf, within: Optional[float] = None) -> Fields:
         if key is not None and not (len(key) <= 128 and all("!" <= c <= "~" for c in key) and key):
             raise Invalid(0, "invalid", "invalid", f"key {key!r}: want 1 to 128 visible characters of ASCII")
         pause, tries, sent = 0.1, 0, False
         until = min(end, time.monotonic() + _OUTAGE) if patient and self._answered else 0
+        left: List[_Coordinator] = []  # those that were not asked since the latest pause
+        told: Optional[Unavailable] = None  # by those that were: rather not that one stands by
         while True:
+            at, *left = left or self._in_order()
             try:
-                answer = self._once(method, path, body, key, calling)
-                self._answered = True
+                answer = at.ask(method, path, body, key, calling, within if self._are_several else None)
+                self._answered, self._first = True, at
                 return answer
             except Unavailable as err:
-                tries, sent = tries + 1, sent or err.happened is None
-                away = err.status in (0, 503)
-                if calling and calling.stopped or tries >= _TRIES and not (away and time.monotonic() < until):
-                    err.happened = None if sent else False
-                    if key:
-                        err.args = (f"{err}; {'it may have happened' if sent else 'it did not happen'}",)
-                    raise
-            time.sleep(pause)
-            pause = min(2 * pause, 2)
+                sent = sent or err.happened is None
+                told = err if told is None or not err._owner else told
+                if calling and calling.stopped or not left or err.code != "unavailable":
+                    tries += 1
+                    away = err.status in (0, 503)
+                    if calling and calling.stopped or tries >= _TRIES and not (away and time.monotonic() < until):
+                        told.happened = None if sent else False
+                        if key:
+                            told.args = (f"{told}; {'it may have happened' if sent else 'it did not happen'}",)
+                        raise told
+                    left, told = [], None
+                left.sort(key=lambda other: other.url != err._owner)
+            if not left:
+                time.sleep(pause)
+                pause = min(2 * pause, 2)
 
-    def _once(self, method: str, path: str, body: Any, key: Optional[str], calling: Optional[_Call]) -> Fields:
+    @property
+    def _are_several(self) -> bool:
+        return len(self._all) > 1
+
+    def _in_order(self) -> List[_Coordinator]:
+        """Return the coordinators, from the one that answered last on."""
+        n = self._all.index(self._first)
+        return self._all[n:] + self._all[:n]
+
+
+class _Coordinator:
+    """One of the coordinators of a client, with the connections to it."""
+
+    def __init__(self, url: str, ca: Optional[str], headers: Dict[str, str], timeout: float) -> None:
+        parts = urllib.parse.urlsplit(url)
+        if parts.scheme not in ("http", "https") or not parts.hostname:
+            raise ValueError(f"url {url!r}: want one such as http://127.0.0.1:7412")
+        if "Authorization" in headers and parts.scheme == "http" and not _is_loopback(parts.hostname):
+            raise ValueError(f"url {url!r}: a token is sent over https only, because others could read it")
+        self.url = url.rstrip("/")
+        self._tls = _trusting(ca) if parts.scheme == "https" else None
+        self._address, self._headers, self._timeout = parts.netloc, headers, timeout
+        self._base = parts.path.rstrip("/") + "/api/v1"
+        self._kept: List[http.client.HTTPConnection] = []  # connections without a request, of this process
+        self._process = os.getpid()
+
+    def ask(self, method: str, path: str, body: Any, key: Optional[str], calling: Optional[_Call], within: Optional[float]) -> Fields:
+        """Send a request, and return the answer. within is how many seconds it may take, if that is less than the timeout."""
         headers = {**self._headers, **({"Idempotency-Key": key} if key else {})}
         content = body if body is None or isinstance(body, bytes) else json.dumps(body).encode()
         what, sent = f"{method} {self._address}{path}", False
@@ -309,7 +350,9 @@ class Client:
             connection, kept = self._connection()
             try:
                 if not kept:
+                    connection.timeout = self._timeout if within is None else min(_CONNECT, self._timeout)
                     connection.connect()
+                connection.sock.settimeout(self._timeout if within is None else min(within, self._timeout))
             except ssl.SSLCertVerificationError as err:
                 connection.close()
                 raise Unauthenticated(0, "unauthenticated", "unauthenticated", f"{self._address}: {err.verify_message}") from err
@@ -375,8 +418,10 @@ def _refused(status: int, answer: Fields, title: str = "") -> Error:
     """Return the error of a problem document."""
     code: str = answer.get("code", _OF_PROXIES.get(status, "internal"))
     err = _ERRORS.get(code, Error)(status, code, answer.get("title", title), answer.get("detail", ""))
-    if code == "overloaded" and isinstance(err, Unavailable):
-        err.happened = False
+    if isinstance(err, Unavailable):
+        err._owner = answer.get("owner", "")
+        if code == "overloaded" or err._owner:
+            err.happened = False
     return err
 
 
@@ -410,10 +455,11 @@ def _unreached(detail: str, happened: Optional[bool]) -> Unavailable:
 
 
 class _Call:
-    """A request that another thread may break off."""
+    """A request that another thread may break off, or a signal, whose handler runs within what the main
+    thread does, even within these functions: so their lock may be taken again."""
 
     def __init__(self) -> None:
-        self._lock, self.stopped = threading.Lock(), False
+        self._lock, self.stopped = threading.RLock(), False
         self._socket: Optional[socket.socket] = None
 
     def began(self, sock: Optional[socket.socket]) -> None:
@@ -447,7 +493,11 @@ class Session:
             "name": name, "ttl": ttl, "host": socket.gethostname(), "pid": os.getpid(),
             "serves": [{"action": a, "slots": n} for a, n in serves.items()],
         }
-        self.id: str = client._post("/sessions", self._body)["id"]
+        self.id: str = self._post("/sessions", self._body)["id"]
+
+    def _post(self, path: str, body: Any, key: Optional[str] = None, *, wait: float = 0, calling: Optional[_Call] = None) -> Fields:
+        """Send a request that is answered within wait seconds. Another coordinator is asked soon enough to keep the session."""
+        return self._client._post(path, body, key, calling=calling, within=wait + max(_SILENCE, self._ttl / 3))
 
     def __enter__(self) -> Session:
         return self
@@ -457,25 +507,25 @@ class Session:
 
     def resume(self) -> None:
         """Go on after a restart of the coordinator. SessionClosed: the session was lost."""
-        self._client._post("/sessions", {**self._body, "resume": self.id})
+        self._post("/sessions", {**self._body, "resume": self.id})
 
     def heartbeat(self, wait: float = 0, *, _calling: Optional[_Call] = None) -> Fields:
         """Keep the session alive. Return what it has: a dictionary with claims and draining. With
         wait, up to 25 seconds, that is when it loses a task or shall drain."""
-        return self._client._post(self._path("/heartbeat"), {"wait": wait}, calling=_calling)
+        return self._post(self._path("/heartbeat"), {"wait": wait}, wait=wait, calling=_calling)
 
     def claim(self, actions: Optional[Iterable[str]] = None, *, limit: int = 1, wait: float = 0, _calling: Optional[_Call] = None) -> List[Task]:
         """Claim up to limit tasks of the actions (those that the session serves if None), and
         wait up to 25 seconds for the first one. Return a list of Task, which may be empty."""
         body: Fields = {"limit": limit, "wait": wait, **({"actions": list(actions)} if actions else {})}
-        found = self._client._post(self._path("/claims"), body, calling=_calling)
+        found = self._post(self._path("/claims"), body, wait=wait, calling=_calling)
         return [Task(self, fields) for fields in found["items"]]
 
     def _next(self, ends: Sequence[_End], limit: int, key: uuid.UUID) -> Tuple[List[Fields], List[Task]]:
         """End tasks, and claim up to limit others in the same step. ends are _End, key belongs to them. Return
         the answers to the ends, and a list of Task."""
         body = b'{"limit":%d,"finish":[%s]}' % (limit, b",".join(end.content for end in ends))
-        found = self._client._post(self._path("/claims"), body, f"{key}/{self.id}")
+        found = self._post(self._path("/claims"), body, f"{key}/{self.id}")
         return found["finished"], [Task(self, fields) for fields in found["items"]]
 
     def end(self) -> None:
@@ -562,17 +612,25 @@ class Task:
         path = self._session._path(f"/claims/{_quote(self.id)}/{verb}")
         body = {"token": self.token, **body}
         try:
-            return self._session._client._post(path, body)
+            return self._session._post(path, body)
         except SessionClosed:
             if not self._session._reopen:
                 raise
         self._session._reopen()
-        return self._session._client._post(path, body)
+        return self._session._post(path, body)
 
 
 def _describe(err: BaseException) -> str:
     """Return the kind of an exception and, if it has one, its message."""
     return f"{type(err).__name__}: {err}" if str(err) else type(err).__name__
+
+
+def _let_others_go_on() -> None:
+    """Let other threads run before this one goes on."""
+    try:
+        time.sleep(0)
+    except OSError:  # libfaketime refuses it after its clock has jumped
+        pass
 
 
 class _End:
@@ -740,7 +798,8 @@ class _Worker:
                     if draining:
                         continue
                     if known:
-                        self._session.heartbeat(_WAIT, _calling=self._beating)
+                        wait = min(_WAIT, self._ttl / 3) if self._client._are_several else _WAIT
+                        self._session.heartbeat(wait, _calling=self._beating)
                     pause = 0.1
                 except SessionClosed:
                     if not self._stopping:
@@ -833,6 +892,7 @@ class _Worker:
     def _tell(self) -> None:
         """Tell how tasks ended, and claim others in the same request, until all is told."""
         while True:
+            _let_others_go_on()  # one request tells all handlers that return at once
             with self._changed:
                 ends = self._next_ends()
                 free = self._ask() if ends else 0
