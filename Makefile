@@ -61,18 +61,21 @@ test: ## run all checks that a change must pass
 	@tail -n 1 .build/test-summary
 
 soak: tools ## run the tests for longer: repeats, random checks, crashes, fuzzing
-	.ci/tools tsc pip3 flask java javac
-	go test ./clients -count=1 -timeout 60m -clients.stride 1
+	.ci/tools tsc pip3 flask java javac mh_make
+	go test ./clients -count=1 -timeout 60m -clients.stride 1 -clients.checkwhole -clients.checkseed 0
 	.ci/race -count=5 -timeout 60m ./...
 	.ci/race -count=1 -timeout 60m $$(go list -f '{{$$p := .}}{{range .TestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}{{range .XTestImports}}{{if eq . "pgregory.net/rapid"}}{{$$p.ImportPath}} {{end}}{{end}}' ./... | sort -u) -rapid.checks=10000
+	.ci/race ./shared/catalog/store ./coordinator/api -count=1 -timeout 60m -run IsACatalog -rapid.checks=1000
 	.ci/race ./coordinator/visits -count=1 -timeout 60m -run Flood -flood 100000
 	go test ./cmd -count=1 -timeout 60m -v -run LiveVisits -visits.live 10m
 	go test ./cmd -count=1 -timeout 60m -run LargePutsOnABusyMachine -flood.large 48
 	go test ./shared/space/journal/pebble -count=1 -timeout 60m -run 'RandomCorruption|EachFileOperation' -corruptions 2500 -failures 10000
 	go test ./shared/clips/match -count=1 -timeout 60m -run NoFlood -match.crowd 1000
+	go test ./node -count=1 -timeout 60m -run Fault57 -network.seeds 10000
 	go test ./shared/protocol/work/worktest -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
+	go test ./node -count=1 -timeout 60m -run Fault60 -leak.tasks 1000000
 	go test ./coordinator/gate/native -count=1 -timeout 60m -run Fault36Idle -gate.crowd 10000
-	go test ./shared/code/elastic -count=1 -timeout 60m -v -run ClusterThatLoses -faults.three
+	go test ./shared/code/elastic -count=1 -timeout 60m -v -run 'ClusterThatLoses|FaultsOfARealNode' -faults.three -faults.long
 	go test ./shared/code/elastic -count=1 -timeout 240m -v -run CostTheSame -many.repos 100000
 	go test -count=1 -timeout 0 ./internal/chaos -v -chaos.time $(SOAK_CHAOS)
 	go test -count=1 -timeout 0 ./internal/chaos -v -run DisturbedRuns -chaos.rounds 30
@@ -95,7 +98,7 @@ bench: ## run every benchmark, for the figures in docs/benchmarks.md
 # The clients of the other queues are in a Go module of their own.
 VERSUS ?=
 versus: build ## compare tasks with Redis, Asynq, River and beanstalkd; VERSUS='-slots 32'
-	@.ci/tools redis-server beanstalkd $(if $(wildcard /usr/lib/postgresql/*/bin/postgres),,postgresql)
+	@.ci/tools redis-server beanstalkd
 	cd internal/versus && go run . $(VERSUS)
 
 # The packages of the other queues are not in this tree: ../shared/peers/README.md.
