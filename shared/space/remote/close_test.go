@@ -61,7 +61,7 @@ func TestACloseReportsWhatTheGateAnswersAndWaitsForALimitedTime(t *testing.T) {
 	}{
 		"a confirmation":      {func(g *fakeGate, f wire.Frame) { g.replies(f, space.Reply{}) }, time.Hour, nil, 0},
 		"it has ended before": {func(g *fakeGate, f wire.Frame) { g.fails(f, fault.ErrClosed) }, time.Hour, nil, 0},
-		"an error":            {func(g *fakeGate, f wire.Frame) { g.fails(f, fault.ErrUnavailable) }, time.Hour, fault.ErrUnavailable, 0},
+		"an error":            {func(g *fakeGate, f wire.Frame) { g.fails(f, fault.ErrInvalid) }, time.Hour, fault.ErrInvalid, 0},
 		"it ends meanwhile": {func(g *fakeGate, f wire.Frame) {
 			require.NoError(g.t, g.link.Send(wire.Frame{Kind: wire.Ended, Body: wire.AppendError(nil, fault.ErrConflict)}))
 		}, time.Hour, nil, 0},
@@ -97,6 +97,40 @@ func TestACloseReportsWhatTheGateAnswersAndWaitsForALimitedTime(t *testing.T) {
 				require.ErrorIs(t, x.err, c.want, name)
 				require.Equal(t, c.took, x.took, name)
 				require.ErrorIs(t, (<-waits).err, fault.ErrClosed, name)
+				g.silent()
+				g.hangsUp(conn)
+			})
+		}
+	}
+}
+
+func TestTheEndOfASessionIsRepeatedUntilItIsConfirmedOrTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	for _, why := range []error{fault.ErrUnavailable, fault.ErrOverloaded} { // its outcome is unknown, or the disk is full
+		for _, passes := range []bool{true, false} {
+			synctest.Test(t, func(t *testing.T) {
+				conn, g := dialled(t, Config{})
+				closed := calls(t.Context(), conn, end)
+				var x outcome
+				open := true
+				for asked := 1; open; asked++ {
+					select {
+					case f := <-g.frames:
+						if passes && asked == 3 {
+							g.replies(f, space.Reply{})
+						} else {
+							g.fails(f, why)
+						}
+					case x = <-closed:
+						open = false
+					}
+				}
+				if passes {
+					require.NoError(t, x.err)
+				} else {
+					require.ErrorIs(t, x.err, why)
+					require.Equal(t, closeTimeout, x.took)
+				}
 				g.silent()
 				g.hangsUp(conn)
 			})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"leasehold/shared/fault"
+	"leasehold/shared/process/retry"
 	"leasehold/shared/space"
 	"leasehold/shared/space/wire"
 )
@@ -73,7 +74,8 @@ func (c *Conn) run(l *wire.Link) {
 		if c.ctx.Err() != nil {
 			return
 		}
-		c.Log.Warn("remote: connection lost", "address", c.Address, "session", c.id, "error", why)
+		c.Log.Warn("remote: connection lost", "address", c.Members.First(), "session", c.id, "error", why)
+		c.Members.Failed(c.Members.First()) // it may be frozen, and another member may have taken over
 		var err error
 		select {
 		case <-time.After(c.Backoff.First()):
@@ -91,7 +93,7 @@ func (c *Conn) run(l *wire.Link) {
 			c.end(cannotGoOn(c.id, err))
 			return
 		}
-		c.Log.Warn("remote: connected again", "address", c.Address, "session", c.id) // as visible as the loss was
+		c.Log.Warn("remote: connected again", "address", c.Members.First(), "session", c.id) // as visible as the loss was
 	}
 }
 
@@ -250,6 +252,24 @@ func (c *Conn) endSession(ctx context.Context) error {
 	case <-ctx.Done():
 		return space.ContextError(ctx)
 	}
+	for pause := c.Backoff.First(); ; pause = c.Backoff.Next(pause) {
+		err := c.endOnce(ctx)
+		if !retry.CanPass(err) {
+			return err
+		}
+		select {
+		case <-time.After(pause):
+		case <-c.done:
+			return nil
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+// endOnce asks the gate once to end the session. Its error can pass if the outcome is unknown or the coordinator cannot
+// do it now. It returns nil if the Conn has ended meanwhile.
+func (c *Conn) endOnce(ctx context.Context) error {
 	pending, err := c.start(space.Request{Verb: space.VerbEnd})
 	if err != nil {
 		return err
