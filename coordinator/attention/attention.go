@@ -127,11 +127,16 @@ func (w *Watcher) Changed() <-chan struct{} {
 	return w.changed
 }
 
-// Attention returns the latest report; a zero At means that there is none yet. Its items must not be changed.
+// Attention returns the latest report, and the cluster of the search server as it is known now; a zero At means that
+// there is no report yet. Its items must not be changed.
 func (w *Watcher) Attention() models.AttentionReport {
 	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.report
+	report := w.report
+	w.mu.Unlock()
+	if w.Index != nil {
+		report.SearchCluster = w.Index.Cluster()
+	}
+	return report
 }
 
 // Took returns the time that all reports took together. It includes waiting, so it is at least the processor time.
@@ -226,9 +231,6 @@ func (w *Watcher) publish(items []models.Attention, now time.Time) {
 	slices.SortStableFunc(shown, compare)
 	w.since = since
 	w.report = models.AttentionReport{At: now.UTC(), Items: shown[:min(len(shown), maxItems)]}
-	if w.Index != nil {
-		w.report.SearchCluster = w.Index.Cluster()
-	}
 	close(w.changed)
 	w.changed = make(chan struct{})
 }
