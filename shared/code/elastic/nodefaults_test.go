@@ -169,59 +169,21 @@ func TestAClusterThatLosesANodeLosesNothing(t *testing.T) {
 	if !*threeNodes || !opensearchtest.CanStart(t, "the faults of a cluster") {
 		return
 	}
-	const n = 3
-	var ports, transports, names, seeds, urls, folders []string
-	for i := range n {
-		for _, list := range []*[]string{&ports, &transports} {
-			port, err := opensearchtest.FreePort()
-			require.NoError(t, err)
-			*list = append(*list, port)
-		}
-		names = append(names, fmt.Sprint("n", i))
-		seeds = append(seeds, "127.0.0.1:"+transports[i])
-		urls = append(urls, "http://127.0.0.1:"+ports[i])
-		folders = append(folders, t.TempDir()) // removed behind the nodes
-	}
-	nodes := make([]*opensearchtest.Node, n)
-	start := func(i int) error {
-		node, err := opensearchtest.Start(folders[i], opensearchtest.Options{Port: ports[i], Red: true, Settings: []string{
-			"transport.port=" + transports[i], "node.name=" + names[i], "discovery.seed_hosts=" + strings.Join(seeds, ","),
-			"cluster.initial_master_nodes=" + strings.Join(names, ","),
-		}})
-		if err == nil {
-			nodes[i] = node
-		}
-		return err
-	}
-	t.Cleanup(func() {
-		for _, node := range nodes {
-			if node != nil {
-				node.Stop()
-			}
-		}
-		http.DefaultClient.CloseIdleConnections()
-	})
-	started := make(chan error)
-	for i := range n {
-		go func() { started <- start(i) }() // each waits for the others
-	}
-	for range n {
-		require.NoError(t, <-started)
-	}
-	l := startLoad(t, elastic.Config{URL: strings.Join(urls, ","), Shards: 3, Replicas: new(1), RetryFor: 10 * time.Second})
+	c := startCluster(t, 3, opensearchtest.Options{})
+	l := startLoad(t, elastic.Config{URL: strings.Join(c.urls, ","), Shards: 3, Replicas: new(1), RetryFor: 10 * time.Second})
 	l.goesOn("at first")
 	killed := map[int]bool{}
-	for range n {
-		i := elected(t, urls[0], names)
+	for range c.nodes {
+		i := elected(t, c.urls[0], c.names)
 		for killed[i] {
-			i = (i + 1) % n
+			i = (i + 1) % len(c.nodes)
 		}
 		killed[i] = true
-		copied(t, urls[(i+1)%n])
-		nodes[i].Stop()
-		l.goesOn(names[i] + " killed")
-		require.NoError(t, start(i))
-		l.goesOn(names[i] + " back")
+		copied(t, c.urls[(i+1)%len(c.nodes)])
+		c.nodes[i].Stop()
+		l.goesOn(c.names[i] + " killed")
+		require.NoError(t, c.start(i))
+		l.goesOn(c.names[i] + " back")
 	}
 	l.end()
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,7 @@ import (
 
 var (
 	versusCopies  = flag.Int("versus.copies", 0, "compare the driver with the embedded index on so many copies of Go's sources")
+	versusNodes   = flag.Int("versus.nodes", 0, "also compare a cluster of so many nodes")
 	versusRepeats = flag.Int("versus.repeats", 20, "how often each query is repeated")
 )
 
@@ -41,15 +43,23 @@ var versusQueries = []struct{ what, query string }{
 	{"a filter", "lang:go file:_test TestMain"},
 }
 
-// TestVersusEmbedded prints how long the embedded index and the driver take for the same. It runs for
-// make versus-search only.
+// A contender is an index that is measured.
+type contender struct {
+	name string
+	code.Searcher
+	indexing time.Duration
+}
+
+// TestVersusEmbedded prints how long the embedded index, the driver with one node, and the driver with more nodes of one
+// cluster take for the same. It runs for make versus-search only.
 func TestVersusEmbedded(t *testing.T) {
 	if *versusCopies == 0 {
 		return
 	}
+	big := opensearchtest.Options{Heap: "1g", Java: " "}
 	url := os.Getenv("TEST_ES_URL")
 	if url == "" {
-		node, err := opensearchtest.Start(t.TempDir(), opensearchtest.Options{Heap: "1g", Java: " "})
+		node, err := opensearchtest.Start(t.TempDir(), big)
 		require.NoError(t, err)
 		defer node.Stop()
 		url = node.URL
@@ -59,7 +69,12 @@ func TestVersusEmbedded(t *testing.T) {
 	defer local.Close()
 	prefix := newPrefix()
 	remote := openReal(t, url, elastic.Config{Prefix: prefix})
-	var spent [2]time.Duration
+	all := []*contender{{name: "embedded", Searcher: local}, {name: "server", Searcher: remote}}
+	if *versusNodes > 0 {
+		c := startCluster(t, *versusNodes, big)
+		all = append(all, &contender{name: fmt.Sprintf("%d nodes", *versusNodes),
+			Searcher: openReal(t, strings.Join(c.urls, ","), elastic.Config{Shards: *versusNodes, Replicas: new(0)})})
+	}
 	files, source := 0, 0
 	for n := range *versusCopies {
 		batches, m := goSources(t, n, ".")
@@ -69,32 +84,50 @@ func TestVersusEmbedded(t *testing.T) {
 				source += len(b.Content)
 			}
 		}
-		for i, x := range []code.Searcher{local, remote} {
+		for _, x := range all {
 			began := time.Now()
 			for _, batch := range batches {
 				require.NoError(t, x.PutBlobs(t.Context(), "versus", batch))
 			}
 			require.NoError(t, x.Publish(t.Context(), m))
-			spent[i] += time.Since(began)
+			x.indexing += time.Since(began)
 		}
 	}
-	fmt.Printf("%d files in %d repositories\n\n| | lines | embedded p50 | server p50 | slowest | ratio |\n|---|---|---|---|---|---|\n", files, *versusCopies)
-	row := func(what, lines string, a, b, slowest time.Duration) {
-		fmt.Printf("| %s | %s | %.1f ms | %.1f ms | %.1f ms | %.1f |\n", what, lines, ms(a), ms(b), ms(slowest), ms(b)/ms(a))
-	}
-	row("index", "", spent[0], spent[1], spent[1])
-	for _, q := range versusQueries {
-		a, lines, _ := measured(t, local, q.query)
-		b, found, slowest := measured(t, remote, q.query)
-		if lines != found {
-			lines += " / " + found
-		}
-		row(q.what+" `"+q.query+"`", lines, a, b, slowest)
-	}
+	printTimes(t, all, files)
 	done, err := elastic.Rebuild(t.Context(), elastic.Config{URL: url, Prefix: elastic.Prefix(remote), Shards: 3}, quietly)
 	require.NoError(t, err)
 	fmt.Printf("\nleasehold index rebuild: %d blobs and %d files in %s; writes were refused for %s\n", done.Blobs, done.Files, done.Took.Round(time.Millisecond), done.NoWriting.Round(time.Millisecond))
 	printSizes(t, url, prefix, source)
+}
+
+// printTimes prints what each contender takes to index and for each query: the median, the longest time, and how many
+// times as long as the first contender. The last column is by how many MB this process grew.
+func printTimes(t *testing.T, all []*contender, files int) {
+	fmt.Printf("%d files in %d repositories\n\n| | lines |", files, *versusCopies)
+	for _, x := range all {
+		fmt.Printf(" %s: p50 | slowest | ratio | more MB |", x.name)
+	}
+	fmt.Printf("\n|---|---|%s\n| index | |", strings.Repeat("---|", 4*len(all)))
+	for _, x := range all {
+		fmt.Printf(" %.1f s | | %.1f | |", x.indexing.Seconds(), x.indexing.Seconds()/all[0].indexing.Seconds())
+	}
+	fmt.Println()
+	for _, q := range versusQueries {
+		var first measurement
+		for i, x := range all {
+			m := measure(t, x, q.query)
+			if i == 0 {
+				first = m
+				fmt.Printf("| %s `%s` | %s |", q.what, q.query, m.lines)
+			}
+			differs := ""
+			if m.lines != first.lines {
+				differs = ", " + m.lines
+			}
+			fmt.Printf(" %.1f ms%s | %.1f ms | %.1f | %.0f |", ms(m.median), differs, ms(m.longest), ms(m.median)/ms(first.median), m.more)
+		}
+		fmt.Println()
+	}
 }
 
 // printSizes prints what the indices take on disk for so many bytes of source, as they are and after a merge to one segment each.
@@ -128,23 +161,46 @@ func printSizes(t *testing.T, url, prefix string, source int) {
 
 func ms(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// measured returns the median and the longest time of a query, and how many lines it finds.
-func measured(t *testing.T, x code.Searcher, text string) (median time.Duration, lines string, longest time.Duration) {
+// measurement is of one query.
+type measurement struct {
+	median, longest time.Duration
+	lines           string
+	more            float64 // by how many MB this process grew; 0 where the system does not tell
+}
+
+func measure(t *testing.T, x code.Searcher, text string) (m measurement) {
 	q, err := code.Parse(text)
 	require.NoError(t, err)
 	var all []time.Duration
+	debug.FreeOSMemory()
+	before := resident("VmRSS")
+	resetPeak()
 	for range *versusRepeats {
 		began := time.Now()
 		stats, err := x.Search(context.Background(), q, code.Options{}, func(code.Match) bool { return true })
 		require.NoError(t, err)
 		all = append(all, time.Since(began))
-		lines = fmt.Sprintf("%d in %d files", stats.Matches, stats.Files)
+		m.lines = fmt.Sprintf("%d in %d files", stats.Matches, stats.Files)
 		if stats.Stopped != "" {
-			lines += ", stopped: " + stats.Stopped
+			m.lines += ", stopped: " + stats.Stopped
 		}
 	}
+	m.more = resident("VmHWM") - before
 	slices.Sort(all)
-	return all[len(all)/2], lines, all[len(all)-1]
+	m.median, m.longest = all[len(all)/2], all[len(all)-1]
+	return m
+}
+
+// resetPeak makes VmHWM begin again, where there is one: see proc(5), clear_refs.
+func resetPeak() { _ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0o600) }
+
+// resident returns a line of /proc/self/status in MB: VmRSS is the resident memory, VmHWM its peak. It returns 0 where
+// there is none.
+func resident(name string) (mb float64) {
+	status, _ := os.ReadFile("/proc/self/status")
+	_, rest, _ := strings.Cut(string(status), name+":")
+	_, _ = fmt.Sscan(rest, &mb) // kB; stays 0
+	return mb / 1024
 }
 
 // goSources returns the files of Go's sources that are below one of folders, as batches of blobs and the
