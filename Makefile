@@ -111,7 +111,7 @@ versus-clients: build ## compare workers with BullMQ, Dramatiq, Huey, Celery and
 COPIES ?= 1
 NODES  ?= 0
 versus-search: ## compare code search on a search server with the embedded index; COPIES=9, NODES=3
-	go test ./shared/code/elastic -count=1 -timeout 0 -run VersusEmbedded -versus.copies $(COPIES) -versus.nodes $(NODES)
+	go test ./shared/code/elastic -count=1 -timeout 0 -v -run VersusEmbedded -versus.copies $(COPIES) -versus.nodes $(NODES)
 
 # Packages and sets are kept in the user's cache folder: about 3 GB.
 bench-clips: build tools ## measure how well clips are found; writes tables of docs/benchmarks.md

@@ -73,14 +73,15 @@ func TestThePythonClientIsOneFile(t *testing.T) {
 func TestTheJavaScriptPackage(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	installed := filepath.Join(dir, "node_modules", "leasehold")
-	require.NoError(t, os.CopyFS(installed, os.DirFS("javascript")))
-	run(t, installed, nil, "node", "build.js")
-	written, err := os.ReadFile(filepath.Join(installed, "leasehold.cjs"))
+	source := filepath.Join(t.TempDir(), "javascript")
+	require.NoError(t, os.CopyFS(source, os.DirFS("javascript")))
+	run(t, source, nil, "node", "build.js")
+	written, err := os.ReadFile(filepath.Join(source, "leasehold.cjs"))
 	require.NoError(t, err)
 	kept, err := os.ReadFile("javascript/leasehold.cjs")
 	require.NoError(t, err)
 	require.Equal(t, string(written), string(kept), "run node build.js in clients/javascript")
+	installJavaScript(t, source, dir)
 	run(t, dir, nil, "node", "--input-type=module", "-e", `
 		import * as imported from 'leasehold';
 		import { createRequire } from 'node:module';
@@ -88,6 +89,26 @@ func TestTheJavaScriptPackage(t *testing.T) {
 		const required = createRequire(import.meta.url)('leasehold');
 		assert.deepEqual(Object.keys(required).sort(), Object.keys(imported).sort());
 		new required.Worker(new required.Client(), { a: () => 1 });`)
+}
+
+// installJavaScript installs the package in a project, as npm does without a network. Where npm is missing, the project gets a
+// copy.
+func installJavaScript(t *testing.T, source, project string) {
+	t.Helper()
+	if _, err := exec.LookPath("npm"); err != nil {
+		t.Log("left out: npm pack and npm install, because npm is not installed")
+		require.NoError(t, os.CopyFS(filepath.Join(project, "node_modules", "leasehold"), os.DirFS(source)))
+		return
+	}
+	npm := func(dir string, args ...string) {
+		run(t, dir, []string{"npm_config_cache=" + t.TempDir(), "npm_config_update_notifier=false"}, "npm", args...)
+	}
+	npm(source, "pack")
+	packed, err := filepath.Glob(filepath.Join(source, "leasehold-*.tgz"))
+	require.NoError(t, err)
+	require.Len(t, packed, 1)
+	npm(project, "init", "-y")
+	npm(project, "install", "--offline", "--no-audit", "--no-fund", packed[0])
 }
 
 // The types say what data and result of an action are. typed.ts also has what they refuse.
