@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"leasehold/internal/faketime"
 	apiclient "leasehold/shared/api/client"
 	"leasehold/shared/api/types"
 )
@@ -29,9 +30,6 @@ var (
 	seed     = flag.Uint64("clients.seed", uint64(time.Now().UnixNano()), "of the first byte at which a connection is cut")
 	caseFlag = flag.String("clients.case", "", "only cases whose names have this text")
 )
-
-// faketime sets the clock of a process that it is loaded into.
-const faketime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
 // The cases of testdata/cases hold for each client.
 func TestEachClientConforms(t *testing.T) {
@@ -119,7 +117,7 @@ func newBench(t *testing.T, l language, auth authenticating) *bench {
 // test runs one case.
 func (b *bench) test(t *testing.T, c conformanceCase, action string) {
 	if c.Clock {
-		if _, err := os.Stat(faketime); err != nil {
+		if !faketime.Installed() {
 			t.Log("left out: the clock of a client, because libfaketime is not installed")
 			return
 		}
@@ -155,7 +153,7 @@ func (b *bench) begin(c conformanceCase) {
 	if c.Clock {
 		b.clock = filepath.Join(b.TempDir(), "clock")
 		require.NoError(b, os.WriteFile(b.clock, []byte("+0"), 0o600))
-		environment = []string{"LD_PRELOAD=" + faketime, "FAKETIME_TIMESTAMP_FILE=" + b.clock, "FAKETIME_NO_CACHE=1", "FAKETIME_DONT_FAKE_MONOTONIC=1", "DONT_FAKE_MONOTONIC=1"}
+		environment = append(faketime.Environment(b.clock), "FAKETIME_NO_CACHE=1")
 		if b.driver != nil {
 			b.driver.end()
 			b.driver = nil

@@ -19,7 +19,7 @@ import (
 // and of fields of the body with those around them.
 const firstVersion = "testdata/v0.1.0/requests.yaml"
 
-// requests are those of a client, by operation as in firstVersion. Several coordinators may record them.
+// requests are those of a client, by operation as in firstVersion. Requests may be noted concurrently.
 type requests struct {
 	mu  sync.Mutex // guards the field below
 	all map[string]map[string]bool
@@ -70,7 +70,9 @@ func (q *requests) requireUnderstood(t *testing.T) {
 	first := readFirstVersion(t)
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	require.NotEmpty(t, q.all)
+	if *caseFlag == "" { // a single case may send none
+		require.NotEmpty(t, q.all)
+	}
 	for request, names := range q.all {
 		operation := slices.IndexFunc(first, func(o operation) bool { return o.matches(request) })
 		if operation < 0 {

@@ -15,8 +15,8 @@ import (
 // maxConnections is how many connections a Realm uses at a time. Few are enough, because it does little.
 const maxConnections = 2
 
-// The time limits of calls, after which a connection is given up: the network may have dropped it, and nobody was notified. A sign of life, and
-// what a member reads about the others, must not be delayed for long, because clients are led by it.
+// The time limits of calls. Then a connection is given up, because the network may have dropped it silently. Signs of
+// life, and what a member reads about the others, have the short one, because clients are led by them.
 const (
 	shortTime = 5 * time.Second
 	longTime  = time.Minute

@@ -54,6 +54,7 @@ var rules = []importRule{
 	{"shared/catalog/sqldb/sqldbtest", onLow("shared/catalog", "internal/pgserver"), nil, "the tables of tests need both databases"},
 	{"shared/clips", low, nil, "clips is a library of its own"},
 	{"shared/code", onLow("shared/fetch"), []string{"internal/gosource"}, "an index does not depend on the flow that fills it"},
+	{"shared/code/elastic/opensearchtest", []string{"shared/process", "internal/faketime"}, nil, "a search server of tests has a clock that they set"},
 	{"shared/config", onLow("shared/space/memory"), nil, "settings are plain values; cmd gives them to their users"},
 	{"shared/fault", nil, nil, "the kinds of error import nothing of ours"},
 	{"shared/fetch", low, nil, "fetch is a library of its own"},
@@ -76,9 +77,9 @@ var rules = []importRule{
 	{"leaseholdtest", []string{"shared/space", "shared/protocol"}, []string{"worker", "models", "shared/fault"}, "a coordinator for tests of users has the protocols of tasks, and no mode"},
 	{"gospace", onLow("spaces", "shared/identity", "shared/space", "shared/protocol/interop", "coordinator/gate"), nil, "a library for programs hosts and joins spaces, and needs no mode"},
 	{"spaces", onLow("shared/identity", "shared/space", "shared/protocol/interop", "coordinator/gate"), []string{"coordinator/authority", "shared/access", "gospace"}, "a library for programs hosts spaces and opens gates, and needs no mode"},
-	{"clients", nil, []string{"internal/binary", "internal/pgserver", "shared/api", "shared/identity", "shared/process/build", "shared/fault", "shared/space", "worker", "models"}, "clients of other languages are tested from outside, with Go's"},
+	{"clients", nil, []string{"internal/binary", "internal/faketime", "internal/pgserver", "shared/api", "shared/identity", "shared/process/build", "shared/fault", "shared/space", "worker", "models"}, "clients of other languages are tested from outside, with Go's"},
 	{"examples", []string{"shared", "models", "spaces", "gospace"}, []string{"tup4fun", "internal/binary"}, "examples are read by users, and their models are checked"},
-	{"internal", []string{"shared/process/platform"}, []string{all}, "tools depend on no other package; their tests may"},
+	{"internal", []string{"shared/process/platform", "internal/faketime"}, []string{all}, "tools depend on no other package; their tests may"},
 }
 
 // restricted are modules and packages that only the packages below some paths may import. Tests

@@ -63,8 +63,8 @@ func (c *Client) newRequest(ctx context.Context, m *member, method, path string,
 
 // follow calls ask with the coordinator that answered last and, while they are unavailable, with the others: with all of
 // them if the request may be repeated, else until one may have executed it. ask returns the status of the response, 0
-// without one. While coordinators stand by and none serves, follow asks them again for takeOverTime. An error of one that
-// stands by is returned only if there is no other.
+// without one. While coordinators stand by and none serves, follow asks them again for takeOverTime. The error of one that
+// stands by is returned only if no other coordinator gave an error.
 func (c *Client) follow(ctx context.Context, mayRepeat bool, ask func(*member) (int, error)) (status int, err error) {
 	began := time.Now()
 	for pause := firstPause; ; pause = min(2*pause, longestPause) {

@@ -141,7 +141,7 @@ func (s *Store) ProblemsOf(ctx context.Context, a catalog.About, p catalog.Part)
 // problems lists part p of the problems that f selects, oldest first. Those with one cause are one row, with the
 // number of clips instead of a clip.
 func problems(c *sqldb.Conn, f filter, p catalog.Part) (list []catalog.Problem, err error) {
-	// Of several problems, which are those of pairs, all but the clip and the time are equal.
+	// Several problems with one cause are those of pairs. They differ in the clip and the time only.
 	query, args := f.part(`SELECT min(o.id), min(o.uri), min(coalesce(e.name, k.name, p.item)), min(coalesce(e.id, '')), min(coalesce(e.title, '')),
 		CASE WHEN count(*) > 1 THEN '' ELSE min(coalesce(k.id, '')) END, CASE WHEN count(*) > 1 THEN '' ELSE min(coalesce(k.title, '')) END,
 		CASE WHEN count(*) > 1 THEN count(*) ELSE 0 END, min(p.reason), min(p.at), min(`+restEnd+`),

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"leasehold/internal/faketime"
 	"leasehold/shared/process/platform"
 )
 
@@ -41,9 +42,6 @@ var (
 	commonSettings = []string{"cluster.routing.allocation.disk.threshold_enabled=false", "cluster.max_shards_per_node=10000"}
 	alone          = []string{"discovery.type=single-node", "transport.port=0"}
 )
-
-// faketime sets the clock of a process that it is loaded into.
-const faketime = "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1"
 
 // A Node is a running node.
 type Node struct {
@@ -80,8 +78,8 @@ func Start(folder string, o Options) (*Node, error) {
 	c.Stdout, c.Stderr = log, log
 	c.Env = append(os.Environ(), "HEAP="+orDefault(o.Heap, defaultHeap), "JAVA_TOOL_OPTIONS="+orDefault(o.Java, defaultJava))
 	if o.Clock != "" {
-		c.Env = append(c.Env, "LD_PRELOAD="+faketime, "FAKETIME_TIMESTAMP_FILE="+o.Clock, "FAKETIME_CACHE_DURATION=1",
-			"FAKETIME_DONT_FAKE_MONOTONIC=1", "FAKETIME_FORCE_MONOTONIC_FIX=0") // else Java waits forever
+		c.Env = append(append(c.Env, faketime.Environment(o.Clock)...), "FAKETIME_CACHE_DURATION=1",
+			"FAKETIME_FORCE_MONOTONIC_FIX=0") // else Java waits forever
 	}
 	n := &Node{URL: "http://127.0.0.1:" + port, stop: stop, done: make(chan struct{})}
 	go func() {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"testing"
+
+	"leasehold/internal/faketime"
 )
 
 // one is the server of all tests of a package.
@@ -47,11 +49,10 @@ func CanStart(t testing.TB, check string) bool {
 // out.
 func CanClock(t testing.TB, check string) bool {
 	t.Helper()
-	_, err := os.Stat(faketime)
-	if err != nil {
+	if !faketime.Installed() {
 		t.Logf("left out: %s on a real search server, because libfaketime is not installed", check)
 	}
-	return err == nil
+	return faketime.Installed()
 }
 
 // start sets one. A node that does not start fails the test.
